@@ -37,7 +37,7 @@ from logtriage.drawing.generator import make_incident
 from logtriage.errors import InvalidInput, LogTriageError
 from logtriage.rng import hash_name
 from training.common.figures import EPISODES, Row, figures, row_of, tell_end, write_rows
-from training.common.files import RUN, save_json, save_text
+from training.common.files import RUN, last_step, save_json, save_text
 from training.common.language import (
     HARDWARE,
     LanguageSettings,
@@ -401,8 +401,7 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
     began = time.perf_counter(), time.process_time()
     model, chat = load(settings)
     save_json(out / RUN, about)
-    checkpoints = list((out / "checkpoints").glob("checkpoint-*"))
-    after = max((int(path.name.rpartition("-")[2]) for path in checkpoints), default=0)
+    after = last_step(out / "checkpoints")
     before: list[Row] = []
     if settings.held_out:
         before = play_held_out(model, chat, settings, console, "before")

@@ -35,7 +35,7 @@ from logtriage.registry import make_policy
 from logtriage.rng import hash_name
 from logtriage.state import State, initial_state
 from training.common.figures import EPISODES, Row, figures, read_rows, tell_end, write_rows
-from training.common.files import RUN, save_json
+from training.common.files import RUN, last_step, save_json
 from training.common.language import (
     HARDWARE,
     RULES_CHOICES,
@@ -283,7 +283,7 @@ def learn(
             else SFTTrainer(**named)
         )
         trainer.remove_callback(PrinterCallback)
-        trainer.train(resume_from_checkpoint=any(out.glob("checkpoint-*")))
+        trainer.train(resume_from_checkpoint=last_step(out) > 0)
     return steps.losses
 
 

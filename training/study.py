@@ -77,12 +77,7 @@ CPU: Final = Size(
          "save-steps": 200, "play-batch": 32},
     grpo={"steps": 24, "incidents": 4, "group": 8, "batch": 1, "barred": 0.25, "lora-r": 16,
           "play-batch": 32},
-    seeds=(0,),
-    judged=300,
-    rates=(2e-4,),
-    trial=0,
-    controls=False,
-    at_once=2,
+    seeds=(0,), judged=300, rates=(2e-4,), trial=0, controls=False, at_once=2,
 )  # fmt: skip
 TINY: Final = Size(
     task="single_crash-v4-fog1",
@@ -90,12 +85,7 @@ TINY: Final = Size(
          "play-batch": 64},
     grpo={"steps": 20, "incidents": 8, "group": 8, "batch": 32, "barred": 0.25, "lora-r": 0,
           "save-steps": 20, "play-batch": 64},
-    seeds=(0, 1, 2, 3, 4),
-    judged=600,
-    rates=(1e-4,),
-    trial=0,
-    controls=True,
-    at_once=1,
+    seeds=(0, 1, 2, 3, 4), judged=600, rates=(1e-4,), trial=0, controls=True, at_once=1,
 )  # fmt: skip
 CUDA: Final = Size(
     task="single_crash-v4-fog1",
@@ -103,12 +93,7 @@ CUDA: Final = Size(
          "play-batch": 256},
     grpo={"steps": 150, "incidents": 32, "group": 8, "batch": 32, "barred": 0.25, "lora-r": 0,
           "play-batch": 256},
-    seeds=(0, 1, 2, 3, 4),
-    judged=1000,
-    rates=(3e-6, 1e-5),
-    trial=20,
-    controls=True,
-    at_once=5,
+    seeds=(0, 1, 2, 3, 4), judged=1000, rates=(3e-6, 1e-5), trial=20, controls=True, at_once=5,
 )  # fmt: skip
 
 

@@ -2,11 +2,13 @@
 
 import argparse
 import math
+from pathlib import Path
 
 import attrs
 import pytest
 
 from logtriage.errors import InvalidInput
+from training.common.files import last_step
 from training.common.options import add_options, as_options, check_fields, option, parsed
 
 
@@ -64,3 +66,13 @@ def test_help_tells_no_empty_default() -> None:
     told = parser_of_settings().format_help()
     assert "default: 100" in told
     assert "a directory\n" in told
+
+
+def test_a_half_written_checkpoint_is_passed_over(tmp_path: Path) -> None:
+    assert last_step(tmp_path / "none") == 0
+    for number in (9, 10, 11):
+        (tmp_path / f"checkpoint-{number}").mkdir()
+    for number in (9, 10):
+        (tmp_path / f"checkpoint-{number}" / "trainer_state.json").write_text("{}")
+    assert last_step(tmp_path) == 10
+    assert not (tmp_path / "checkpoint-11").exists()

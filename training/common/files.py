@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import shutil
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -38,6 +39,17 @@ def check_unfinished(out: Path) -> None:
         check_empty(out)
     elif load_json(out / RUN).get("finished", True):  # what is no trainer's does not say
         raise Refused(f"{out} holds a finished run: give another directory")
+
+
+def last_step(checkpoints: Path) -> int:
+    """The step of the newest checkpoint in a directory, 0 without any; deletes unfinished ones."""
+    steps = [0]
+    for path in checkpoints.glob("checkpoint-*"):
+        if (path / "trainer_state.json").exists():  # written last
+            steps.append(int(path.name.rpartition("-")[2]))
+        else:
+            shutil.rmtree(path)
+    return max(steps)
 
 
 def replace(path: Path, write: Callable[[Path], object]) -> None:

@@ -16,6 +16,7 @@ from torchrl.modules import MLP, MaskedCategorical, ProbabilisticActor, ValueOpe
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value.functional import vec_generalized_advantage_estimate
 
+from logtriage.errors import InvalidInput
 from logtriage.tasks import TaskSpec
 from logtriage.vector import BeliefBatch
 from training.common.options import check_fields, option
@@ -80,6 +81,8 @@ class PPOSettings:
             *(self, "num_envs", "rollout", "epochs", "minibatches", "width", "rounds"),
             *("eval_every", "threads", "eval_incidents"),
         )
+        if self.minibatches > self.batch:
+            raise InvalidInput(f"minibatches: at most num_envs x rollout, {self.batch}")
 
     @property
     def sheet(self) -> TaskSpec:

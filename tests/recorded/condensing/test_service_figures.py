@@ -6,6 +6,7 @@ from logtriage.recorded.condensing.raw_rows import Call, Rows, Usage
 from logtriage.recorded.condensing.service_figures import (
     FLOOR_CPU_BP,
     FLOOR_MS,
+    ServiceRows,
     by_service,
     overall,
     spread_of,
@@ -13,35 +14,42 @@ from logtriage.recorded.condensing.service_figures import (
 from logtriage.recorded.figures import Measure
 
 
-def _calls(*latencies_ms: int) -> list[Call]:
-    return [Call(0, None, "back", 1000 * ms, 1000 * ms, "t", 1000 * ms) for ms in latencies_ms]
+def _rows(*latencies_ms: int, usage: tuple[Usage, ...] = ()) -> ServiceRows:
+    calls = (Call(0, None, "back", 1000 * ms, 1000 * ms, "t", 1000 * ms) for ms in latencies_ms)
+    return ServiceRows(tuple(calls), usage)
 
 
 def test_steady_figures_have_the_floors() -> None:
-    found = spread_of(_calls(*[5] * 20), [Usage(n, "back", 200) for n in range(9)], Measure())
+    found = spread_of(
+        _rows(*[5] * 20, usage=tuple(Usage(n, "back", 200) for n in range(9))), Measure()
+    )
     assert (found.cpu_bp, found.network_ms, found.self_ms) == (FLOOR_CPU_BP, FLOOR_MS, FLOOR_MS)
 
 
 def test_cpu_is_the_standard_deviation_of_its_samples() -> None:
-    usage = [Usage(n, "back", cpu) for n, cpu in enumerate((0, 1000))]
-    assert spread_of([], usage, Measure()).cpu_bp == 500
+    usage = tuple(Usage(n, "back", cpu) for n, cpu in enumerate((0, 1000)))
+    assert spread_of(_rows(usage=usage), Measure()).cpu_bp == 500
 
 
 def test_latency_is_that_of_single_requests() -> None:
     # Median 100, p90 228.16: 100 ms at 1.2816 standard deviations.
-    found = spread_of(_calls(*[100] * 8, 228, 228), [], Measure())
+    found = spread_of(_rows(*[100] * 8, 228, 228), Measure())
     assert found.network_ms == 100
 
 
 def test_counts_stray_by_chance() -> None:
-    found = spread_of(_calls(*[1] * 98), [], Measure(calls=98, error_bp=0))
+    found = spread_of(_rows(*[1] * 98), Measure(calls=98, error_bp=0))
     assert found.calls == 15
     assert found.error_bp == round(10_000 * (0.01 * 0.99 * 2 / 98) ** 0.5)
     assert found.p99_ms is None
+    hour = spread_of(_rows(*[1] * 5880), Measure(calls=98, error_bp=100))
+    assert hour.error_bp == round(
+        10_000 * (0.01 * 0.99 * 2 / 98) ** 0.5
+    )  # of a minute, not an hour
 
 
 def test_too_little_is_unknown() -> None:
-    found = spread_of(_calls(5, 5), [], Measure())
+    found = spread_of(_rows(5, 5), Measure())
     assert (found.cpu_bp, found.network_ms, found.calls, found.error_bp) == (None,) * 4
 
 

@@ -9,5 +9,6 @@
 
 from logtriage._lib.extras import imports_of
 
-with imports_of("train", "a model in this process (hf:DIR)", "torch"):
-    import torch  # noqa: F401 (the modules of this room need it)
+with imports_of("train", "a model in this process (hf:DIR)", "torch", "transformers"):
+    import torch  # noqa: F401 (the modules of this room need both)
+    import transformers  # noqa: F401

@@ -108,7 +108,7 @@ def _services(rows: Rows, usual: Rows, clock: Clock) -> Iterator[RecordedService
             tier=tiers[name],
             calls=calls[name],
             baseline=overall(there),
-            spread=spread_of(there.calls, there.usage, overall(there)),
+            spread=spread_of(there, overall(there)),
             series=clock.series(here),
             new_errors=NO_SHIFT if here.failed is None else fresh,
             events=shifted,

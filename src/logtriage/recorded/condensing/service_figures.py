@@ -168,19 +168,23 @@ def overall(rows: ServiceRows) -> Measure:
     return Measure(**figures)
 
 
-def spread_of(calls: Sequence[Call], usage: Sequence[Usage], usual: Measure) -> Measure:
+def spread_of(rows: ServiceRows, usual: Measure) -> Measure:
     """How far each figure strays from its ``usual`` value without a fault; None if not known.
 
-    CPU: the standard deviation of its samples. Latencies: that of single requests, from median to
-    p90, so that one slow request in ten makes a service no suspect. Counts: chance alone (Poisson,
-    and a share's binomial over two minutes). The p99 of a minute is one request or two: it has
-    none.
+    CPU: the standard deviation of its samples. Latencies: the standard deviation of single
+    requests, estimated as (p90 - median) / 1.28: a service that is usually slow for one request in
+    ten is no suspect for that. Counts: the standard deviation, by chance alone, of the difference
+    of two minutes: Poisson for calls, binomial for the share of errors. p99: None, since it hangs
+    on one request of a minute or two.
     """
-    cpu, count = [row.cpu_bp for row in usage if row.cpu_bp is not None], len(calls)
+    calls, cpu = rows.calls, [row.cpu_bp for row in rows.usage if row.cpu_bp is not None]
     error_bp = None
     if usual.error_bp is not None:
+        count = len(calls)
         share = (usual.error_bp * count / 10_000 + 1) / (count + 2)
-        error_bp = max(1, round(10_000 * sqrt(share * (1 - share) * 2 / count)))
+        # Where whole minutes are counted, shipped incidents took those of the baseline for one.
+        a_minute = count if rows.traced.minutes is not None else max(1, usual.calls or 0)
+        error_bp = max(1, round(10_000 * sqrt(share * (1 - share) * 2 / a_minute)))
     return Measure(
         calls=None if usual.calls is None else round(sqrt(2 * usual.calls)) + 1,
         error_bp=error_bp,
