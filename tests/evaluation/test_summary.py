@@ -69,26 +69,11 @@ def test_every_figure_of_a_run_that_is_known(tmp_path: Path) -> None:
     figures = row.net.incidents, row.net.handed_over, row.net.paged_right, row.net.mis_paged
     assert figures == (4, 0.0, 0.25, 0.25)
     assert row == Row(
-        policy="mine",
-        task="single_crash-v4",
-        rubric="logtriage/3",
-        episodes=5,
-        unscored=1,
-        grade=mean_interval([1.0, 0.0, 0.0, 0.0]),
-        bound=0.2,
-        solved=0.25,
-        root_cause=0.25,
-        severity=0.25,
-        mis_paged=0.25,
-        ignored=0.25,
-        ticks=5.0,
-        brier=0.125,
-        confidences=2,
-        split="test",
-        augrc=0.125,
-        net=row.net,
-        first_unscored=row.first_unscored,
-    )
+        policy="mine", task="single_crash-v4", rubric="logtriage/3", episodes=5, unscored=1,
+        grade=mean_interval([1.0, 0.0, 0.0, 0.0]), bound=0.2, solved=0.25, root_cause=0.25,
+        severity=0.25, mis_paged=0.25, ignored=0.25, ticks=5.0, brier=0.125, confidences=2,
+        split="test", augrc=0.125, net=row.net, first_unscored=row.first_unscored,
+    )  # fmt: skip
     assert "gone" in str(row.first_unscored)
 
 

@@ -105,24 +105,11 @@ def test_of_a_key_given_twice_json_takes_the_last() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "",
-        " \n",
-        "resolve",
-        "I would restart user-db.",
-        "null",
-        "[]",
-        '"action_type"',
-        "{}",
-        '{"action": "resolve"}',
-        '{"tool": {"action_type": "resolve"}}',
-        "{'action_type': 'resolve'}",
-        '{"action_type": "resolve"',
-        '{"action_type": "resolve",}',
-        '"action_type": "resolve"}',
-        "\\{\"action_type\": 'resolve'\\}",
-    ],
-)
+    ["", " \n", "resolve", "I would restart user-db.", "null", "[]", '"action_type"', "{}",
+     '{"action": "resolve"}', '{"tool": {"action_type": "resolve"}}', "{'action_type': 'resolve'}",
+     '{"action_type": "resolve"', '{"action_type": "resolve",}', '"action_type": "resolve"}',
+     "\\{\"action_type\": 'resolve'\\}"],
+)  # fmt: skip
 def test_without_an_action_the_reply_is_malformed(text: str) -> None:
     assert reason(text) == 'no JSON object with a key "action_type" in the reply'
     assert parsed(text) == lt.Malformed(text, reason(text))
