@@ -30,7 +30,10 @@ _AND: Final = " + "
 
 @attrs.frozen
 class Twins:
-    """Two kinds that show the same at a tier; ``differ`` may contain ``team`` and ``remedy``."""
+    """Two kinds that show the same at a tier; a confusion is harmless if ``differ`` is empty.
+
+    ``differ`` has ``team`` if they ask for different teams, and ``remedy`` if no remedy mends both.
+    """
 
     kinds: tuple[str, str]
     tier: str

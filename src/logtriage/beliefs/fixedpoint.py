@@ -114,7 +114,7 @@ def exp2(values: Longs) -> Longs:
     fraction = down & (ONE - 1)
     powers: Longs = COARSE[fraction >> BITS // 2] * FINE[fraction & _LOW]
     powers >>= EXP_BITS
-    powers >>= np.where(down >= LOST, EXP_BITS + 1, down >> BITS)  # longer shifts give 0, too
+    powers >>= np.where(down >= LOST, EXP_BITS + 1, down >> BITS)  # a shift of 64 is undefined
     return powers
 
 

@@ -244,8 +244,8 @@ class Portfolio(Case):
         known = [names.index(service) for _, service in self.standing.root_causes]
         declared, whole = len(known), max(float(weights.sum()), 1.0)
         while len(known) - declared < room:
-            worth = weights * self.share * (self.count > len(known))
-            masses = (worth * self._unfixed_at).sum(axis=1)
+            per_fault = weights * self.share * (self.count > len(known))
+            masses = (per_fault * self._unfixed_at).sum(axis=1)
             masses[known] = 0.0
             best = int(np.floor(masses).argmax())
             if masses[best] < LEAST_SHARE * whole:
@@ -254,19 +254,19 @@ class Portfolio(Case):
         return tuple(names[service] for service in known[declared:])
 
     def _remedies(self, weights: Floats, room: int) -> tuple[tuple[str, str], ...]:
-        """The remedies to try, each chosen for the share of the faults that it newly fixes."""
-        fixed, worth = self.fixed.copy(), weights * self.share
+        """The remedies to try: each fixes the largest expected share of faults not fixed yet."""
+        fixed, per_fault = self.fixed.copy(), weights * self.share
         whole = max(float(weights.sum()), 1.0)
         chosen: list[tuple[str, str]] = []
-        every = np.arange(len(worth))[:, np.newaxis]
+        rows = np.arange(len(per_fault))[:, np.newaxis]
         while len(chosen) < room and self.remedies:
-            left = (self.fixes != NONE) & ~fixed[every, self.fixes]
-            masses = np.floor(worth @ left)
+            would_fix = (self.fixes != NONE) & ~fixed[rows, self.fixes]
+            masses = np.floor(per_fault @ would_fix)
             best = int(masses.argmax())
             if masses[best] < LEAST_SHARE * whole:
                 break
             chosen.append(self.remedies[best])
-            hit = np.flatnonzero(left[:, best])
+            hit = np.flatnonzero(would_fix[:, best])
             fixed[hit, self.fixes[hit, best]] = True
         return tuple(chosen)
 

@@ -42,20 +42,20 @@ def searched_posterior(
         model: the model of the task on the topology.
         seen: the evidence and what was done.
         singles: how many of the likeliest faults are combined with each other.
-        pairs: how many of the likeliest pairs are combined with these faults to triples.
+        pairs: how many of the likeliest pairs each of these ``singles`` extends to triples.
         anchors: how many of the likeliest faults and pairs are combined with every other fault.
     """
     limits = singles, pairs, anchors
     members = _sets_to_weigh(model, seen, None, limits)
     revealed = _Revealed.by(model, seen)
     listed = model.compiled(members)
-    known = weighed(listed, seen)
-    if len(revealed.asked) > 1 or known.total.max() == NEVER:
-        # Few of the sets that look likely explain all that actions revealed: search for these.
+    weights = weighed(listed, seen)
+    if len(revealed.asked) > 1 or weights.total.max() == NEVER:
+        # The likeliest sets may not explain all that actions revealed: search for sets that do.
         more = _sets_to_weigh(model, seen, revealed, limits)
         listed = model.compiled(np.unique(np.concatenate([members, more]), axis=0))
-        known = weighed(listed, seen)
-    return posterior(listed, seen, known)
+        weights = weighed(listed, seen)
+    return posterior(listed, seen, weights)
 
 
 @attrs.frozen(eq=False)

@@ -174,11 +174,11 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
     def step(
         self, actions: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], Infos]:
-        """Let every agent act in this tick. After the end, no actions give empty dictionaries.
+        """Let every agent act in this tick. After the end, ``step({})`` returns empty dictionaries.
 
         Raises:
             ResetNeeded: before the first reset.
-            EpisodeOver: if the incident is closed.
+            EpisodeOver: for actions after the end.
             InvalidInput: for a missing action, one of an unknown agent, or if :meth:`read` refuses.
         """
         if not actions and not self.agents and self.core_state.is_closed:

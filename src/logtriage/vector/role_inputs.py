@@ -102,7 +102,7 @@ class RoleInput:
         marginals: Marginals,
         owners: NDArray[np.int64],
     ) -> Floats:
-        """The input (N, D) of the role in N incidents, where it has ``seen`` (N, D_r).
+        """The network's input (N, D) for N observations ``seen`` (N, D_r) of the role.
 
         ``weights`` (N, H) are its posterior, not all 0 in a row; ``owners`` (N, n) are the
         numbers of the services' teams.

@@ -174,7 +174,7 @@ def _measures_others(key: str, labels: Mapping[str, str], held: set[str]) -> boo
 
 
 def _numbers(pair: Field) -> tuple[int, float]:
-    """The time of a point, in Unix nanoseconds, and its value."""
+    """The time of a point, in whole milliseconds as Unix nanoseconds, and its value."""
     if not isinstance(pair.value, list) or len(pair.value) != 2:
         raise pair.bad("a list of Unix seconds and a number in a string")
     at, value = pair.items()

@@ -46,11 +46,11 @@ def write_replay(
         out: the page; replaced whole or not at all.
         bases: directories of runs to show beside it; the page gives the paired differences.
         incident: only the episodes on this incident, all of them explained.
-        beliefs: the most episodes whose belief is computed: about 0.2 s each, up to a second on
-            a fleet, no time where the run's directory has it already. None: :data:`MAX_BELIEFS`,
-            or all if ``incident`` is given.
-        explain: how many episodes, those with the lowest grades, are explained (the parts of the
-            grade) if they are not yet; about a second each. None: :data:`WORST`.
+        beliefs: at most how many episodes get a belief: about 0.2 s each, up to a second on a
+            fleet, none if the run's directory holds it. None: :data:`MAX_BELIEFS`, or all if
+            ``incident`` is given.
+        explain: how many of the lowest-graded episodes have their grade split into its parts:
+            about a second each, unless done before. None: :data:`WORST`. Ignored with ``incident``.
         seal: the seal of a run of sealed incidents, whose truths the page shows; by default from
             the environment.
         on_progress: called after each explanation and each episode.
@@ -69,17 +69,17 @@ def write_replay(
     for name, value in (("beliefs", beliefs), ("explain", explain)):
         if value is not None and value < 0:
             raise InvalidInput(f"{name} must be at least 0, got {value}")
-    most = MAX_BELIEFS if beliefs is None else beliefs
-    worst = WORST if explain is None else explain
+    max_beliefs = MAX_BELIEFS if beliefs is None else beliefs
+    max_explained = WORST if explain is None else explain
     run = read_run(Path(run_dir), seal, bases)
     episodes, figures = list(run.episodes), None
     if incident is None:
         figures = first_page(run)
     else:
         episodes = _on(incident, episodes)
-        worst = len(episodes)
-        most = len(episodes) if beliefs is None else beliefs
-    data = episodes_document(run, episodes, most, worst, figures, on_progress)
+        max_explained = len(episodes)
+        max_beliefs = len(episodes) if beliefs is None else beliefs
+    data = episodes_document(run, episodes, max_beliefs, max_explained, figures, on_progress)
     if run.cache is not None:
         run.cache.save()
     with replacing(Path(out)) as file:

@@ -194,22 +194,25 @@ def _mass_of_well(sort: Int, outcome: Any, tables: HistoryTables) -> Int:
 
 @kernel
 def _log(mass: Int, powers: Powers) -> Int:
-    """The logarithm of a mass, as the scalar ``log2s``, minus that of the whole mass."""
+    """The logarithm of ``mass`` / 2**MASS_BITS; NEVER for 0.
+
+    It is rounded as :func:`logtriage.beliefs.fixedpoint.log2s`.
+    """
     if mass <= 0:
         return np.int64(NEVER)
-    whole, left = np.int64(0), mass
+    exponent, left = np.int64(0), mass
     for step in (32, 16, 8, 4, 2, 1):
         if left >> step > 0:
             left >>= step
-            whole += step
-    mantissa = mass >> (whole - SHORT) if whole > SHORT else mass << (SHORT - whole)
+            exponent += step
+    mantissa = mass >> (exponent - SHORT) if exponent > SHORT else mass << (SHORT - exponent)
     rest_bits = np.int64(SHORT - INDEX)
-    upper = np.uint64((mantissa >> rest_bits) & np.int64((1 << INDEX) - 1))
+    index = np.uint64((mantissa >> rest_bits) & np.int64((1 << INDEX) - 1))
     rest = (mantissa & ((np.int64(1) << rest_bits) - 1)) << np.int64(INDEX)
-    rest = rest * np.int64(powers.inverse[upper]) >> np.int64(INVERSE_BITS)
+    rest = rest * np.int64(powers.inverse[index]) >> np.int64(INVERSE_BITS)
     rest -= rest * rest >> np.int64(SHORT + 1)
-    logs = np.int64(powers.upper[upper]) + (rest * np.int64(PER_E) >> np.int64(SHORT))
-    return (whole - MASS_BITS) * ONE + (logs >> np.int64(SHORT - 20))
+    logs = np.int64(powers.upper[index]) + (rest * np.int64(PER_E) >> np.int64(SHORT))
+    return (exponent - MASS_BITS) * ONE + (logs >> np.int64(SHORT - 20))
 
 
 @kernel

@@ -26,24 +26,24 @@ from logtriage.vector.compiled.worlds import tables_in
 
 
 @kernel
-def _keep(when: Int, panel: Any, tables: EdgeTables, powers: Powers, room: Room) -> None:
+def _weigh_panels(fixed: Int, panel: Any, tables: EdgeTables, powers: Powers, room: Room) -> None:
     """Write the log-likelihood of the panels in each state of the edge to ``room.kept``.
 
-    Panels up to tick ``when`` count for all states but the recovered one, later ones for it alone.
+    If the fault is fixed in tick ``fixed``, the edge is in that state up to it, and recovered then.
     """
-    starts, signs = np.int64(len(panel)), tables.prior.shape[1]
-    until = min(np.int64(when) + 1, starts)
+    ticks, tokens = np.int64(len(panel)), tables.prior.shape[1]
+    until = min(np.int64(fixed) + 1, ticks)
     for state in range(len(room.kept)):
-        for sign in range(signs):
-            room.terms[sign] = tables.prior[state, sign]
+        for kept in range(tokens):
+            room.terms[kept] = tables.prior[state, kept]
         begin = until if state == EDGE_RECOVERED else np.int64(0)
-        for start in range(begin, starts if state == EDGE_RECOVERED else until):
-            token = np.int64(panel[start])
+        for tick in range(begin, ticks if state == EDGE_RECOVERED else until):
+            token = np.int64(panel[tick])
             if token >= 0:
-                late = np.int64(start >= tables.severity_from)
-                for sign in range(signs):
-                    room.terms[sign] += tables.panels[late, state, token, sign]
-        room.kept[state] = log_sum(room.terms, signs, powers)
+                late = np.int64(tick >= tables.severity_from)
+                for kept in range(tokens):
+                    room.terms[kept] += tables.panels[late, state, token, kept]
+        room.kept[state] = log_sum(room.terms, tokens, powers)
 
 
 @kernel
@@ -65,7 +65,7 @@ def renew_panel(
 
     The entries: latency first and errors first, summed over severities; a benign incident.
     """
-    _keep(when, panel, tables, powers, room)
+    _weigh_panels(when, panel, tables, powers, room)
     for errors in range(NO_FAULT):
         a, b, c = _by_severity(errors, tables, room)
         out[errors] = log_sum3(a, b, c, powers)
@@ -87,7 +87,7 @@ def _write_severities(
                     continue
                 when = np.int64(state.fixed_at[row, hypothesis])
                 if errors != NO_FAULT and when != known_when:
-                    _keep(when, state.panel[row], edges, powers, room)
+                    _weigh_panels(when, state.panel[row], edges, powers, room)
                     a, b, c = _by_severity(errors, edges, room)
                     highest = max(a, b, c)
                     known = (edges.usual[0], edges.usual[1], edges.usual[2])
