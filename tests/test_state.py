@@ -30,18 +30,9 @@ def test_an_initial_state_is_open_and_empty() -> None:
 def test_facts_of_a_busy_history() -> None:
     restart, flush = (Remediate("restart", "api-gateway"), Remediate("flush-cache", "user-db"))
     state = played(
-        real_incident(),
-        RequestMoreLogs("user-db"),
-        ClassifySeverity(P2),
-        ClassifySeverity(P1),
-        IdentifyRootCause("auth-service", 0.4),
-        IdentifyRootCause("user-db", 0.9),
-        restart,
-        FIX,
-        flush,
-        FIX,
-        RIGHT_PAGE,
-        RequestMoreLogs(None),
+        *(real_incident(), RequestMoreLogs("user-db"), ClassifySeverity(P2), ClassifySeverity(P1)),
+        *(IdentifyRootCause("auth-service", 0.4), IdentifyRootCause("user-db", 0.9)),
+        *(restart, FIX, flush, FIX, RIGHT_PAGE, RequestMoreLogs(None)),
     )
     facts = state.facts
     assert facts.severity is P2

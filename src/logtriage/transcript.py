@@ -171,7 +171,8 @@ def transcript_of(
     Raises:
         InvalidInput: if several actions share a tick and ``role_split`` is None, or does not
             allow them; if ticks without an action passed after the last one, since a transcript
-            would lose them (a role can :class:`~logtriage.actions.Wait`); if it is no state.
+            would lose them (a role can :class:`~logtriage.actions.Wait`); for too few actions in a
+            tick, as :func:`plays_of`; if it is no state.
     """
     check_state(state)
     ticks = tuple(when for when, _ in state.history)
@@ -198,11 +199,12 @@ def transcript_of(
     )
     if role_split is not None:
         read = plays_of(transcript, incident.topology, lambda _: role_split)
-        for number, (played, again) in enumerate(zip(state.history, read, strict=True)):
-            if played != again:
-                why = getattr(again[1], "reason", "it would be read as another action")
+        for number, ((_, played), (_, again)) in enumerate(zip(state.history, read, strict=True)):
+            author = getattr(again, "by", None) if getattr(played, "by", "") is None else None
+            if again != (played if author is None else signed(played, author)):
+                why = getattr(again, "reason", "it would be read as another action")
                 raise InvalidInput(
-                    f"actions[{number}]: role split {name!r} does not allow {played[1]}: {why}"
+                    f"actions[{number}]: role split {name!r} does not allow {played}: {why}"
                 )
     return transcript
 
