@@ -200,8 +200,9 @@ def transcript_of(
     if role_split is not None:
         read = plays_of(transcript, incident.topology, lambda _: role_split)
         for number, ((_, played), (_, again)) in enumerate(zip(state.history, read, strict=True)):
-            author = getattr(again, "by", None) if getattr(played, "by", "") is None else None
-            if again != (played if author is None else signed(played, author)):
+            by = getattr(again, "by", None)
+            unsigned = by is not None and getattr(played, "by", by) is None
+            if again != (signed(played, by) if unsigned else played):
                 why = getattr(again, "reason", "it would be read as another action")
                 raise InvalidInput(
                     f"actions[{number}]: role split {name!r} does not allow {played}: {why}"

@@ -1,4 +1,4 @@
-"""Checks of names from outside: short, in one script, and not to be mistaken for another name.
+"""Check names from outside: they must be short, in one script, and unlike every other name.
 
 Agents and people tell services apart by how names look. A Cyrillic ``е`` looks like a Latin ``e``,
 and a filler looks like nothing.

@@ -90,7 +90,7 @@ class _Work:
     done: int = 0
 
     def incidents(self, count: int) -> list[Incident]:
-        """``count`` test incidents, evenly from all tasks, task by task."""
+        """Draw ``count`` test incidents; no task has more than one more than another."""
         share, more = divmod(count, len(self.subjects))
         return [
             with_worth(incident)

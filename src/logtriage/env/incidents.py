@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 
 
 class Playlist:
-    """The order of incidents of a task and split, by index; none repeats before all were played.
+    """The order in which incidents are played; none repeats until all have been played.
 
     Raises:
         UnknownName: if the split is unknown.

@@ -1,4 +1,4 @@
-"""OTLP in JSON of a :class:`Tape`: lines for the files of log records, gauges and spans."""
+"""Turn a :class:`Tape` into OTLP JSON: lines for files of log records, gauges and spans."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version

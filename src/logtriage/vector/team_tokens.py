@@ -193,7 +193,10 @@ def encode_team_tokens(state: State, split: SplitLike) -> Floats:
 
 
 def encode_role_tokens(state: State, split: SplitLike, role: Role) -> Floats:
-    """The observation (D,) of :func:`role_tokens_of`; raises as :func:`encode_team_tokens`."""
+    """A role's observation (D,), laid out by :func:`role_tokens_of`.
+
+    It raises as :func:`encode_team_tokens` does.
+    """
     return _encode(state, split, role)
 
 

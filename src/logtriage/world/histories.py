@@ -54,7 +54,7 @@ _BLINDABLE: Final = {
 
 
 class Part(StrEnum):
-    """What a service has to do with the trouble; this decides when a history begins.
+    """How a service is involved in the trouble; this decides when its histories begin.
 
     ``ANY`` is for services that have nothing to do with it, and for coincidences.
     """

@@ -182,7 +182,7 @@ def spread_of(rows: ServiceRows, usual: Measure) -> Measure:
     if usual.error_bp is not None:
         count = len(calls)
         share = (usual.error_bp * count / 10_000 + 1) / (count + 2)
-        # Where whole minutes are counted, shipped incidents took those of the baseline for one.
+        # The shipped incidents of Nezha take all calls of the baseline for those of a minute.
         a_minute = count if rows.traced.minutes is not None else max(1, usual.calls or 0)
         error_bp = max(1, round(10_000 * sqrt(share * (1 - share) * 2 / a_minute)))
     return Measure(
