@@ -200,9 +200,10 @@ def transcript_of(
     if role_split is not None:
         read = plays_of(transcript, incident.topology, lambda _: role_split)
         for number, ((_, played), (_, again)) in enumerate(zip(state.history, read, strict=True)):
-            by = getattr(again, "by", None)
-            unsigned = by is not None and getattr(played, "by", by) is None
-            if again != (signed(played, by) if unsigned else played):
+            expected, by = played, getattr(again, "by", None)
+            if by is not None and getattr(played, "by", by) is None:  # its place says who acted
+                expected = signed(played, by)
+            if again != expected:
                 why = getattr(again, "reason", "it would be read as another action")
                 raise InvalidInput(
                     f"actions[{number}]: role split {name!r} does not allow {played}: {why}"
