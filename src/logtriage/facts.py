@@ -37,14 +37,14 @@ class Response(NamedTuple):
     None means not yet. With k faults, only the first k declared services count.
     """
 
-    said_at: int | None = None
+    declared_at: int | None = None
     paged_at: int | None = None
     fixed_at: int | None = None
 
     @property
     def named(self) -> bool:
         """Whether the fault's service was declared, and no later than the fault was fixed."""
-        said, fixed = self.said_at, self.fixed_at
+        said, fixed = self.declared_at, self.fixed_at
         return said is not None and (fixed is None or said <= fixed)
 
 
@@ -132,7 +132,7 @@ def facts_of(incident: Incident, history: tuple[Play, ...], before: Facts = UNTO
             if all(service != name for _, service in root_causes):
                 if len(root_causes) < len(parts):
                     accepted = [name in part.root_causes for part in parts]
-                    responses = _first(responses, accepted, "said_at", tick)
+                    responses = _first(responses, accepted, "declared_at", tick)
                 root_causes = (*root_causes, (tick, name))
         elif isinstance(action, ClassifyFault):
             fault_category = fault_category or action.fault_category

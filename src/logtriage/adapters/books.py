@@ -172,14 +172,14 @@ class _Hand:
 
 @attrs.define(eq=False)
 class Round:
-    """An incident that a team is playing. ``said`` has the calls of this tick so far, by role."""
+    """An incident that a team is playing. ``calls`` has the calls of this tick so far, by role."""
 
     name: str
     episode: TeamEpisode
     team: TeamPolicy
     hands: Mapping[str, _Hand]
     memory: Memory = None
-    said: dict[str, Action] = attrs.Factory(dict)
+    calls: dict[str, Action] = attrs.Factory(dict)
     ticked: asyncio.Event = attrs.Factory(asyncio.Event)
     usage: Usage | None = None
 
@@ -213,9 +213,9 @@ class TeamBook(RunBook):
     @property
     def tools(self) -> tuple[Tool, ...]:
         """The tools of all roles."""
-        return tuple(dict.fromkeys(tool for role in self.split.names for tool in self.of(role)))
+        return tuple(dict.fromkeys(tool for role in self.split.names for tool in self.tools_of_role(role)))
 
-    def of(self, role: str) -> tuple[Tool, ...]:
+    def tools_of_role(self, role: str) -> tuple[Tool, ...]:
         """The tools that a role is offered."""
         player = self.split.role(role)
         offers = (tools_of(first, useful_actions(first, player)) for first in self.firsts)

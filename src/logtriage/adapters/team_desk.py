@@ -48,7 +48,7 @@ class TeamDesk:
 
     def tools(self, role: str) -> tuple[Tool, ...]:
         """All tools of a role."""
-        return (NEXT, *self.book.of(role))
+        return (NEXT, *self.book.tools_of_role(role))
 
     def seat(self, role: str) -> "TeamSeat":
         """The place of a role; InvalidInput if it is taken."""
@@ -83,7 +83,7 @@ class TeamDesk:
 
     async def say(self, now: Round, role: str, action: Action) -> None:
         """Take the call of a role, and wait until the tick has passed."""
-        now.said[role] = action
+        now.calls[role] = action
         ticked = now.ticked
         self._tick_if_all_called(now)
         with suppress(TimeoutError):
@@ -92,14 +92,14 @@ class TeamDesk:
             self._tick(now)
 
     def _tick_if_all_called(self, now: Round) -> None:
-        if now.said and self._seated <= now.said.keys():
+        if now.calls and self._seated <= now.calls.keys():
             self._tick(now)
 
     def _tick(self, now: Round) -> None:
         """Play one tick, in which a role without a call waits, and wake the seats."""
         state = now.episode.state
         for role, hand in now.hands.items():
-            hand.action = now.said.get(role, Wait())
+            hand.action = now.calls.get(role, Wait())
         try:
             actions, now.memory = now.team.act(observe_roles(state, self.split), now.memory)
         except RoleFailure as failure:
@@ -112,7 +112,7 @@ class TeamDesk:
             now.episode.play(taken)
         if now.episode.done:
             self._keep(now)
-        ticked, now.ticked, now.said = now.ticked, asyncio.Event(), {}
+        ticked, now.ticked, now.calls = now.ticked, asyncio.Event(), {}
         ticked.set()
 
     def _keep(self, now: Round) -> None:
@@ -139,7 +139,7 @@ class TeamSeat:
             return self._desk.desk.before
         if now.episode.done:
             return f"The incident is closed; this had no effect. {self._desk.desk.then}"
-        if role.name in now.said:
+        if role.name in now.calls:
             return "You have acted in this tick already: one call a tick. This had no effect."
         call = {"role": "assistant", "tool_calls": [{"name": tool, "arguments": arguments}]}
         await self._desk.say(now, role.name, now.episode.read(role, call))

@@ -47,7 +47,7 @@ def _blamed_in_time(state: State) -> Hashable:
     if not several:
         return _blamed_rightly(state), _fixes(state), triage.root_cause(state)[0]
     first = frozenset(service for _, service in state.facts.root_causes[: len(several)])
-    named = tuple((part.said_at is not None, part.named) for part in state.facts.responses)
+    named = tuple((part.declared_at is not None, part.named) for part in state.facts.responses)
     return first, named, _fixes(state)
 
 

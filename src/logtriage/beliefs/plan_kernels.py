@@ -192,22 +192,22 @@ def _best(row: Int, rows: Standings, to: Any, room: Room) -> Any:
     may_say = rows.severity[row] == SILENT
     may_name = rows.declared[row] < 0 and not rows.fixed[row]
     total = 0.0
-    room.mean[:] = 0.0
+    room.mass_by_team[:] = 0.0
     for at in range(len(room.some)):
         total += rows.weights[row, at]
         if to.root[at] >= 0:
-            room.mean[rows.team[row, at]] += rows.weights[row, at]
+            room.mass_by_team[rows.team[row, at]] += rows.weights[row, at]
     best = total * rows.over[row]
     for says in (True, False):
         if not paged and left >= 1 + np.int64(says) and (may_say or not says):
             best = max(best, _dismissal(row, groups, says, rows, to, room))
     # The likeliest team first: a page earns nothing where it is wrong, so most are skipped.
-    for _ in range(len(room.mean) + 1):
+    for _ in range(len(room.mass_by_team) + 1):
         team = NOBODY
-        likeliest = _highest(room.mean)
-        if not paged and room.mean[likeliest] >= 0:
+        likeliest = _highest(room.mass_by_team)
+        if not paged and room.mass_by_team[likeliest] >= 0:
             team = likeliest
-        if team == NOBODY or room.mean[team] * UNIT > best:
+        if team == NOBODY or room.mass_by_team[team] * UNIT > best:
             for says in (True, False):
                 for names in (True, False):
                     spare = (may_say and not says) or (may_name and not names)
@@ -218,7 +218,7 @@ def _best(row: Int, rows: Standings, to: Any, room: Room) -> Any:
                         best = max(best, _plan(row, groups, team, says, names, rows, to, room))
         if team == NOBODY:
             break
-        room.mean[team] = -1.0
+        room.mass_by_team[team] = -1.0
     return best
 
 

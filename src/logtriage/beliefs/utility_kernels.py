@@ -100,15 +100,15 @@ class Standings(NamedTuple):
 class Room(NamedTuple):
     """Scratch memory of a row with H hypotheses in at most H groups.
 
-    ``some`` (H,) are weights of hypotheses, ``mass`` sums of weights by service, ``mean`` by team;
-    ``group`` (H,) is the group of a hypothesis, ``first`` (H,) the first of a group. ``utilities``
-    (H, 2, 4, 3, ENDS) are by group, page, severity and root cause declared, and end, in units of
-    2**-20; ``made`` (H, 2, 4, 3) is the row for which they were made.
+    ``some`` (H,) are weights of hypotheses, ``mass`` sums of weights by service, ``mass_by_team``
+    by team; ``group`` (H,) is the group of a hypothesis, ``first`` (H,) the first of a group.
+    ``utilities`` (H, 2, 4, 3, ENDS) are by group, page, severity and root cause declared, and end,
+    in units of 2**-20; ``made`` (H, 2, 4, 3) is the row for which they were made.
     """
 
     some: Floats
     mass: Floats
-    mean: Floats
+    mass_by_team: Floats
     group: Longs
     first: Longs
     utilities: Floats

@@ -40,7 +40,7 @@ def root_cause(state: State) -> Measured:
         return (score, reason)
     return (
         0.0,
-        f"{reason}, but it was declared in tick {late[0].said_at}, after the fix in tick "
+        f"{reason}, but it was declared in tick {late[0].declared_at}, after the fix in tick "
         f"{late[0].fixed_at}: recovery is no diagnosis",
     )
 
@@ -54,11 +54,11 @@ def _shared_root_cause(state: State) -> Measured:
         return (score, "no root cause identified")
     services = [listed(part.root_causes) for part in truth.several]
     pairs = list(zip(services, rows, strict=True))
-    missed = [service for service, response in pairs if response.said_at is None]
+    missed = [service for service, response in pairs if response.declared_at is None]
     late = [
         service
         for service, response in pairs
-        if response.said_at is not None and not response.named
+        if response.declared_at is not None and not response.named
     ]
     wrong = [service for service in declared if service not in truth.root_causes]
     reasons = [f"{sum(response.named for response in rows)} of {count} root causes named"]

@@ -28,7 +28,7 @@ from logtriage.actions import (
     describe,
 )
 from logtriage.errors import InvalidInput, UnknownName
-from logtriage.roles.words import spelt
+from logtriage.roles.words import words_of_groups
 from logtriage.topology import Tier, Topology
 from logtriage.world.default import default_world
 from logtriage.world.model import World
@@ -298,7 +298,7 @@ def as_allowed(action: Action, role: Role, topology: Topology, left: int | None)
 @lru_cache(maxsize=256)
 def role_words(role: Role, topology: Topology, world: World | None = None) -> tuple[str, ...]:
     """The words that a numeric agent in a role may report; none if the role may not report."""
-    words = spelt(role.words, topology, default_world() if world is None else world)
+    words = words_of_groups(role.words, topology, default_world() if world is None else world)
     return words if "report" in role.may else ()
 
 

@@ -8,7 +8,7 @@ from logtriage.world.model import World
 
 #: The word that reports a benign incident.
 NO_FAULT: Final = "no_fault"
-#: Groups of words; :func:`spelt` lists the words of each.
+#: Groups of words; :func:`words_of_groups` lists the words of each.
 WORD_GROUPS: Final = ("kinds", "tokens", "services")
 
 
@@ -17,7 +17,7 @@ def report_words(world: World) -> tuple[str, ...]:
     return (*world.kind_names, NO_FAULT)
 
 
-def spelt(words: Iterable[str], topology: Topology, world: World) -> tuple[str, ...]:
+def words_of_groups(words: Iterable[str], topology: Topology, world: World) -> tuple[str, ...]:
     """The words in order, each once, with the words of each group in place of its name."""
     groups = {"kinds": report_words(world), "tokens": world.board_words, "services": topology.names}
     return tuple(

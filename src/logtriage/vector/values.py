@@ -109,7 +109,7 @@ class BatchedValues:
             remedies=episodes.remedies[rows].astype(np.int64),
             wrong=self._wrong[rows].astype(np.int64),
             early=self._early[rows].astype(np.int64),
-            said=np.where(right, _ticks(episodes.said_at[rows])[:, np.newaxis], NEVER),
+            said=np.where(right, _ticks(episodes.declared_at[rows])[:, np.newaxis], NEVER),
             mended=np.where(fixed_at >= 0, fixed_at, NEVER),
         )
 

@@ -77,7 +77,7 @@ def import_capture(
     reader = Reader(left_out, service_label)
     labels = labels_of(root, reader.names)
     tick = tick_seconds or tick_of(root)
-    stretches = stretches_of(labels, horizon, tick, left_out.say, models=models)
+    stretches = stretches_of(labels, horizon, tick, left_out.note, models=models)
     around = around_of(horizon, tick)
     times = [(row.opened - around, row.opened + around) for row in stretches]
     times += (row.usual for row in stretches if row.usual is not None)
@@ -132,7 +132,7 @@ class _Capture:
         """The incident of a stretch, with the alerts that were sent."""
         record = incident_of(stretch, self.between, self.horizon, self.tick_seconds)
         if stretch.usual is not None and record.recording.baseline == "none":
-            self.reader.left_out.say(
+            self.reader.left_out.note(
                 f"{stretch.label.where}: no rows in the baseline of {stretch.id}: nothing has a "
                 "usual value"
             )
@@ -143,7 +143,7 @@ class _Capture:
             services, stretch.opened, self.around, self.horizon, self.tick_seconds
         )
         for name, count in unknown.items():
-            self.reader.left_out.say(
+            self.reader.left_out.note(
                 f"{stretch.label.id}: alert {name!r:.80} is of no known service ({count} times)"
             )
         return attrs.evolve(record, recording=attrs.evolve(record.recording, alerts=alerts))
@@ -152,28 +152,28 @@ class _Capture:
         """Add the notes on all rows."""
         for service in sorted({service for service, _ in self.lines}):
             if not self.lines[service, True]:
-                self.reader.left_out.say(
+                self.reader.left_out.note(
                     f"{service}: none of its {self.lines[service, False]} log lines has a level: "
                     "its errors are unknown, unless spans tell them"
                 )
 
     def between(self, name: str, since: int, until: int) -> Rows:
         """The rows of a stretch of time, with spans joined to calls; notes begin with ``name``."""
-        say = self.reader.left_out.say
+        note = self.reader.left_out.note
         spans, twice = distinct(self.store.spans(since - _SPAN_MARGIN_MS, until))
         calls = tuple(call for call in requests(spans.values()) if since <= call.at < until)
         if twice:
-            say(f"{name}: {twice} spans have the trace and id of another one, left out")
+            note(f"{name}: {twice} spans have the trace and id of another one, left out")
         lost = [span for span in orphans(spans) if span.at >= since]
         if lost:
             entered = sum(span.kind in ENTERING for span in lost)
-            say(
+            note(
                 f"{name}: {len(lost)} spans name a parent that was not captured; {entered} of "
                 "them, of servers and consumers, count as requests from outside"
             )
         alone = sum(call.entry is Entry.BACKGROUND for call in calls)
         if alone:
-            say(f"{name}: {alone} requests of jobs and consumers are no requests of users")
+            note(f"{name}: {alone} requests of jobs and consumers are no requests of users")
         rows = self.store.between(since, until)
         changes, unknown = list[ChangeRow](), Counter[str]()
         for row in rows.changes:  # the names of all services are known by now
@@ -182,6 +182,6 @@ class _Capture:
             else:
                 unknown[row.service] += 1
         for other, count in unknown.items():
-            say(f"{name}: changes of {other!r:.80}, which is no known service ({count} times)")
+            note(f"{name}: changes of {other!r:.80}, which is no known service ({count} times)")
         graph = tuple(sorted(self.graph))
         return attrs.evolve(rows, calls=rows.calls + calls, changes=tuple(changes), graph=graph)

@@ -99,7 +99,7 @@ def _metrics(
         value = decimal(text, _MOST)
         if value is None and column not in numeric:
             words.add(column)
-            reader.left_out.say(
+            reader.left_out.note(
                 f"{row.where}: column {column} is left out: {text!r:.40} is not a number"
             )
             continue

@@ -46,7 +46,7 @@ class LeftOut:
         count, first = self._counted.get(key, (0, where))
         self._counted[key] = count + 1, first
 
-    def say(self, text: str) -> None:
+    def note(self, text: str) -> None:
         """Add a note; the same note counts once."""
         self._said[text] = None
 

@@ -120,7 +120,7 @@ def _service(document: Field, reader: Reader) -> str:
     named = next((value for value in values if isinstance(value, str) and value.strip()), None)
     if named is None:
         named = stem_of(document.where).removesuffix("-json")
-        reader.left_out.say(
+        reader.left_out.note(
             f"{file_of(document.where)}: its lines name no service; its own name stands in"
         )
     return reader.names(named, document.where)

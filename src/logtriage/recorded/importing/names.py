@@ -85,7 +85,7 @@ class Names:
             raise BundleError(f"{place}service {name!r:.80} has neither a letter nor a digit")
         if len(plain) > MAX_NAME:
             plain = plain[: MAX_NAME - len(_CUT_NAME)] + _CUT_NAME
-            self._left_out.say(f"{place}service {name!r:.80} is called {plain!r}: its name is cut")
+            self._left_out.note(f"{place}service {name!r:.80} is called {plain!r}: its name is cut")
         if plain.casefold() in _RESERVED:
             plain = f"{plain}-service"
         free, number = plain, 2
@@ -96,7 +96,7 @@ class Names:
         )
         if other is not None:
             called = f"is called {free!r}: another is" if free != name else "has the letters of"
-            self._left_out.say(f"{place}service {name!r:.80} {called} {other!r:.80}")
+            self._left_out.note(f"{place}service {name!r:.80} {called} {other!r:.80}")
         self._original[free] = name
         return free
 
@@ -138,11 +138,11 @@ class SignalNames:
         while (service, name) in self._taken:
             name, number = f"{stem}_{number}{unit}", number + 1
         if (other := self._taken.get((service, stem + unit))) is not None:
-            self._left_out.say(f"signal {name} is {quoted}: another is {other}")
+            self._left_out.note(f"signal {name} is {quoted}: another is {other}")
         elif self._first.setdefault(name, quoted) != quoted:
-            self._left_out.say(f"signal {name} is {quoted}, and {self._first[name]} elsewhere")
+            self._left_out.note(f"signal {name} is {quoted}, and {self._first[name]} elsewhere")
         elif CUT in name:
-            self._left_out.say(f"signal {name} is {quoted}: its name is cut")
+            self._left_out.note(f"signal {name} is {quoted}: its name is cut")
         self._taken[service, name] = quoted
         return name, factor
 

@@ -120,7 +120,7 @@ def _services(every: Sequence[Mapping[str, str]], reader: Reader) -> list[str | 
             continue
         services.append(_inside(labels) or None)
         held = ", ".join(sorted(inside[key, labels[key]])) or "others"
-        reader.left_out.say(
+        reader.left_out.note(
             f"label {key} {labels[key]!r} is a target that measures {held}: the containers, "
             f"pods and workloads are taken for the services ({OTHER_LABEL})"
         )

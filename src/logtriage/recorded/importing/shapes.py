@@ -118,7 +118,7 @@ def read_folder(
         shapes, counts = dict[str, None](), Counter[bool]()
         for document in documents(path, name, skipped):
             if _is_ours(document):
-                reader.left_out.say(f"{name}: a bundle of recorded incidents, passed over")
+                reader.left_out.note(f"{name}: a bundle of recorded incidents, passed over")
                 break
             reader.left_out.where = document.where
             counts.update(map(keep, _sound(document, partial(_read, reader, shapes), skipped)))
@@ -151,9 +151,9 @@ def _sound(
 
 def _note(name: str, counts: Counter[bool], what: str, unkept: str, reader: Reader) -> None:
     if not counts:
-        reader.left_out.say(f"{name}: nothing came of it: {what}")
+        reader.left_out.note(f"{name}: nothing came of it: {what}")
     elif not counts[True]:
-        reader.left_out.say(f"{name}: {counts.total()} rows, {unkept}")
+        reader.left_out.note(f"{name}: {counts.total()} rows, {unkept}")
 
 
 def _is_ours(document: Field) -> bool:

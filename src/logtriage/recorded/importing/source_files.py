@@ -146,7 +146,7 @@ def json_files(root: Path, known: tuple[str, ...], left_out: LeftOut) -> Iterato
             others.append(name)
     if others:
         more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
-        left_out.say(f"not read, since hidden or not JSON: {', '.join(others[:_SHOWN])}{more}")
+        left_out.note(f"not read, since hidden or not JSON: {', '.join(others[:_SHOWN])}{more}")
 
 
 def _is_json(root: Path, path: Path) -> bool:

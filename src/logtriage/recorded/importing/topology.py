@@ -71,11 +71,11 @@ def import_topology(
             alone.add(call.callee)
     lost = sum(1 for _ in orphans(kept))
     if lost:
-        left_out.say(f"{lost} spans name a parent that was not captured")
-    layout = Layout(name, tuple(_services(counts, owner, left_out.say))) if counts else None
+        left_out.note(f"{lost} spans name a parent that was not captured")
+    layout = Layout(name, tuple(_services(counts, owner, left_out.note))) if counts else None
     for service in layout.services if layout is not None else ():
         if service.tier == "edge" and service.name in alone:
-            left_out.say(
+            left_out.note(
                 f"{service.name}: works by itself or on messages, and is taken for an edge"
             )
     for text in left_out.notes():

@@ -22,8 +22,8 @@ class TokenEpisodes(NamedTuple):
     ``columns`` (N, D) are the numbers of the layout, in their units; the array is the incidents'
     ``board``. ``closing`` (N,) indexes :data:`logtriage.grading.batch.CLOSINGS`, or is
     :data:`OPEN`. ``severity`` and ``root_cause`` (N,) are the first declared, -1 for none;
-    ``said_at``, ``paged_at`` and ``fixed_at`` (N,) the ticks of the first root cause, accepted page
-    and accepted remedy, or :data:`NEVER`. ``remedies`` (N,) counts those applied,
+    ``declared_at``, ``paged_at`` and ``fixed_at`` (N,) the ticks of the first root cause, accepted
+    page and accepted remedy, or :data:`NEVER`. ``remedies`` (N,) counts those applied,
     ``wrong_remedies`` the wrong ones, ``unapproved`` the wrong ones no later than the first
     accepted page. ``remedied`` (N, horizon + 1) marks ticks with a remedy; everything is read anew
     in the tick after it.
@@ -33,7 +33,7 @@ class TokenEpisodes(NamedTuple):
     closing: Signed
     severity: Signed
     root_cause: NDArray[np.int16]
-    said_at: Bytes
+    declared_at: Bytes
     paged_at: Bytes
     fixed_at: Bytes
     remedies: Bytes
@@ -54,7 +54,7 @@ class TokenEpisodes(NamedTuple):
             closing=np.empty(count, np.int8),
             severity=np.empty(count, np.int8),
             root_cause=np.empty(count, np.int16),
-            said_at=room(),
+            declared_at=room(),
             paged_at=room(),
             fixed_at=room(),
             remedies=room(),

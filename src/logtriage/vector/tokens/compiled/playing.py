@@ -73,7 +73,7 @@ def facts_of(row: Int, scene: Scene) -> Facts:
 def response_of(row: Int, facts: Facts, scene: Scene) -> Response:
     """The :class:`~logtriage.grading.steps.Response` to the fault of a row."""
     now = scene.now
-    said = np.int64(now.said_at[row]) if facts.rightly != 0 else np.int64(NEVER)
+    said = np.int64(now.declared_at[row]) if facts.rightly != 0 else np.int64(NEVER)
     return Response(said, facts.paged, np.int64(now.fixed_at[row]))
 
 
@@ -129,7 +129,7 @@ def apply_action(row: Int, action: Int, lane: Int, scene: Scene) -> None:
         columns[row, np.uint64(places.severity + after.severity)] = 1
     if counted:
         now.root_cause[row] = action - to.root
-        now.said_at[row] = when
+        now.declared_at[row] = when
         columns[row, np.uint64(places.declared + action - to.root)] = 1
     _show(row, action, right, columns, places)
     now.remedied[row, np.uint64(when)] |= move.remedies
@@ -197,7 +197,7 @@ def begin_rows(rows: Any, public: Int, now: Any) -> None:
         now.closing[row] = OPEN
         now.severity[row] = -1
         now.root_cause[row] = -1
-        now.said_at[row] = NEVER
+        now.declared_at[row] = NEVER
         now.paged_at[row] = NEVER
         now.fixed_at[row] = NEVER
         now.remedies[row] = 0
