@@ -213,7 +213,9 @@ class TeamBook(RunBook):
     @property
     def tools(self) -> tuple[Tool, ...]:
         """The tools of all roles."""
-        return tuple(dict.fromkeys(tool for role in self.split.names for tool in self.tools_of_role(role)))
+        return tuple(
+            dict.fromkeys(tool for role in self.split.names for tool in self.tools_of_role(role))
+        )
 
     def tools_of_role(self, role: str) -> tuple[Tool, ...]:
         """The tools that a role is offered."""

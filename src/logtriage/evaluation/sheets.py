@@ -63,13 +63,14 @@ def template(ids: Sequence[str], out: Path) -> None:
     """Write an empty sheet with a row for each id, CSV or JSONL by the name's ending.
 
     Raises:
-        InvalidInput: if there is such a file, which may hold answers.
+        InvalidInput: if there is such a file, which may hold answers, or for another ending.
     """
+    as_json = _is_jsonl(out)
     if out.exists():
         raise InvalidInput(f"{out} exists, and may hold answers: name another file, or remove it")
     columns = [name for name in COLUMNS if name not in ("page", "severity")]
     with replacing(out) as file:
-        if out.suffix == ".jsonl":
+        if as_json:
             rows = [json.dumps({**dict.fromkeys(columns), "id": name}) for name in ids]
         else:
             rows = [",".join(columns), *(name + "," * (len(columns) - 1) for name in ids)]
@@ -81,6 +82,7 @@ def read_answers(path: Path, incidents: Mapping[str, Incident]) -> tuple[Answer,
 
     Raises:
         SheetError: with every mistake in it.
+        InvalidInput: if its name ends otherwise than in ``.csv`` or ``.jsonl``.
         BundleError, OSError: if it cannot be read.
     """
     mistakes: list[str] = []
@@ -99,8 +101,14 @@ def read_answers(path: Path, incidents: Mapping[str, Incident]) -> tuple[Answer,
     return tuple(answers)
 
 
+def _is_jsonl(path: Path) -> bool:
+    if path.suffix.lower() not in (".csv", ".jsonl"):
+        raise InvalidInput(f"{path}: a sheet is named .csv (with commas) or .jsonl")
+    return path.suffix.lower() == ".jsonl"
+
+
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    if path.suffix == ".jsonl":
+    if _is_jsonl(path):
         with path.open("rb") as lines:
             for where, row in json_lines(lines, str(path)):
                 if not isinstance(row, dict):

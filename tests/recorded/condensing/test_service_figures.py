@@ -58,3 +58,13 @@ def test_usual_counts_are_per_minute_however_long_the_baseline_is(seconds: int) 
     assert found.calls == pytest.approx(300, rel=0.02)
     whole = overall(by_service(Rows(calls=calls, minutes=5), Rows())["back"])
     assert whole.calls == seconds
+
+
+@pytest.mark.parametrize(("gap", "usual"), [(40, 2), (75, 1), (20, 3)])
+def test_few_requests_are_no_silence(gap: int, usual: int) -> None:
+    times = [at for n in range(10) for at in (1000 * gap * n, 1000 * gap * n + 10)]
+    calls = tuple(Call(at, None, "shop", 1000, None, "t") for at in times[::2])
+    rows = Rows(calls=(*calls, *(Call(at, "shop", "bank", 900, None, "t") for at in times[1::2])))
+    assert overall(by_service(rows, Rows())["bank"]).calls == usual
+    alone = overall(by_service(rows.between(0, 20), Rows())["bank"])
+    assert (alone.calls, alone.p50_ms) == (None, 1)

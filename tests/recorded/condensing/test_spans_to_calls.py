@@ -74,7 +74,17 @@ def test_a_step_of_the_caller_with_several_callees_is_the_wait_for_none(
     others = _trace(FRONT, ("3", "2", "a", 1000, 1000), ("4", "2", "b", 3000, 5000))
     calls = {call.callee: call for call in requests([step, *others])}
     assert calls["a"].latency_us == latency
-    assert calls["front"].self_us == (4000 if kind == "INTERNAL" else 2000)
+    assert calls["front"].self_us == (2000 if kind == "CLIENT" else 4000)
+
+
+@pytest.mark.parametrize(("kind", "network", "own"), [("", 6000, 1000), ("SERVER", None, 7000)])
+def test_a_step_without_a_kind_is_no_wait_for_a_callee_with_a_kind(
+    kind: str, network: int | None, own: int
+) -> None:
+    back = Span("t", "3", "2", "back", 1000, 3000, kind=kind)
+    rows = [*_trace(FRONT, ("2", "1", "front", 500, 9000)), back]
+    calls = {call.callee: call for call in requests(rows)}
+    assert (calls["back"].network_us, calls["front"].self_us) == (network, own)
 
 
 def test_a_callee_that_outlives_its_caller_was_not_waited_for() -> None:

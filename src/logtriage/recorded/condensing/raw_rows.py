@@ -10,8 +10,10 @@ from typing import Any, Final
 
 import attrs
 
-#: When nothing at all is heard for longer than this, nothing was recorded.
+#: When nothing at all is heard for longer than this, nothing was recorded; where rows are few,
+#: it takes this many times the mean time between them.
 SILENCE_MS: Final = 30_000
+SILENCE_GAPS: Final = 8
 
 
 @attrs.frozen
@@ -209,9 +211,12 @@ class Coverage:
     @classmethod
     def of(cls, times: Iterable[int]) -> "Coverage":
         """The stretches that rows cover, given the times of the rows."""
-        stretches: list[tuple[int, int]] = []
-        for at in sorted(times):
-            if stretches and at - stretches[-1][1] <= SILENCE_MS:
+        ordered, stretches = sorted(times), list[tuple[int, int]]()
+        seconds = len({at // 1000 for at in ordered})  # a request is several rows at a time
+        mean = (ordered[-1] - ordered[0]) // (seconds - 1) if seconds > 1 else 0
+        silence = max(SILENCE_MS, SILENCE_GAPS * mean)
+        for at in ordered:
+            if stretches and at - stretches[-1][1] <= silence:
                 stretches[-1] = stretches[-1][0], at
             else:
                 stretches.append((at, at))

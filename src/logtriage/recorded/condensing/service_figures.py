@@ -25,6 +25,8 @@ from logtriage.recorded.figures import Measure
 SPAN_MS: Final = 60_000
 #: A latency alert fires only if latency is at least this much above the usual.
 ALERT_LATENCY_MS: Final = 100
+#: A count per minute takes at least this much time that was recorded.
+_ENOUGH_MS: Final = 10_000
 #: Fewer measurements than this have no meaningful median.
 ENOUGH: Final = 3
 #: Smaller changes do not matter, however steady a figure is: a point of CPU, and a tenth of the
@@ -130,7 +132,7 @@ def figures_of(
         for name in ("latency_us", "network_us", "self_us")
     )
     return {
-        "calls": round(len(calls) * SPAN_MS / recorded),
+        "calls": round(len(calls) * SPAN_MS / recorded) if recorded >= _ENOUGH_MS else None,
         "error_bp": _errors(calls, traces, rows.failed or frozenset()),
         "self_ms": _rank(own, 50) if len(own) >= ENOUGH else None,
         "p50_ms": _rank(latencies, 50),

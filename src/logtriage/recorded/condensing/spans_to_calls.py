@@ -67,21 +67,34 @@ def requests(rows: Iterable[Span], *, several: bool = False) -> Iterator[Call]:
     """The requests of spans: each span that enters a service, joined with its caller's.
 
     A caller's wait beyond the callee's own span is network time of the callee, unless the callee
-    outlives it: nobody waits for a message. A span of a client or producer is such a wait. A span
-    of no kind is one unless it began the caller's own request, or several callees are below it;
-    with ``several`` it is the wait for each of them, as in the shipped incidents of Nezha. All
-    others hold the caller's work, too; network time is then unknown. The self time of a request is
-    its span less the time in which it waited for others, overlaps counted once. A callee that sends
-    no spans has the name by which its clients call it. A span of a server or consumer whose parent
-    was not captured is a request from outside. If two spans have the same trace and id, the last
-    counts.
+    outlives it: nobody waits for a message. A span of a client or producer is such a wait. Where
+    callee and caller have no kind, the caller's span is one unless it began the caller's own
+    request, or several callees are below it; with ``several`` it is the wait for each of them, as
+    in the shipped incidents of Nezha. All others hold the caller's work, too: network time is then
+    unknown, and the callee's own span is the wait. The self time of a request is its span less the
+    time in which it waited for others, overlaps counted once. A callee that sends no spans has the
+    name by which its clients call it. A span of a server or consumer whose parent was not captured
+    is a request from outside. If two spans have the same trace and id, the last counts.
     """
     spans = {key_of(span): span for span in rows}
     waits: defaultdict[Key, list[tuple[int, int]]] = defaultdict(list)
     entered: list[tuple[Key, Span, Span | None]] = []
-    answered: Counter[Key] = Counter()
+    above_of = {key: _above(spans, span) for key, span in spans.items()}
+    answered = Counter(
+        above
+        for key, above in above_of.items()
+        if above is not None and spans[above].service != spans[key].service
+    )
+
+    def waited(callee: Span, above: Key) -> bool:
+        """Whether the span above a request is the caller's wait for it, by kind and place."""
+        kind = spans[above].kind
+        if kind or callee.kind:
+            return kind in _ASKING
+        return (several or answered[above] == 1) and _entry(spans, above) != above
+
     for key, span in spans.items():
-        above = _above(spans, span)
+        above = above_of[key]
         if above is None:
             if not span.parent or span.kind in ENTERING:
                 entered.append((key, span, None))
@@ -90,11 +103,10 @@ def requests(rows: Iterable[Span], *, several: bool = False) -> Iterator[Call]:
         if asking.service == span.service:
             continue
         entered.append((key, span, asking))
-        answered[above] += 1
         if asking.duration >= span.duration:
             entry = _entry(spans, above)
-            waited = asking if entry != above and _may_wait(spans, above) else span
-            waits[entry].append((waited.start, waited.start + waited.duration))
+            wait = asking if entry != above and waited(span, above) else span
+            waits[entry].append((wait.start, wait.start + wait.duration))
     for key, span in spans.items():
         if span.peer and span.peer != span.service and key not in answered:
             entry = _entry(spans, key)
@@ -105,11 +117,8 @@ def requests(rows: Iterable[Span], *, several: bool = False) -> Iterator[Call]:
     for key, span, caller in entered:
         inside = span.duration - _covered_time(waits.get(key, ()), span)
         latency, network = span.duration, None
-        if caller is not None and caller.duration >= span.duration:
-            above = key_of(caller)
-            alone = several or caller.kind in _ASKING or answered[above] == 1
-            if alone and _may_wait(spans, above):
-                latency, network = caller.duration, caller.duration - span.duration
+        if caller is not None and caller.duration >= span.duration and waited(span, key_of(caller)):
+            latency, network = caller.duration, caller.duration - span.duration
         began = Entry.ROOT
         if caller is None:
             began = Entry.ORPHAN if span.parent else Entry.ROOT
@@ -139,12 +148,6 @@ def _above(spans: Mapping[Key, Span], span: Span) -> Key | None:
         same = spans[answer].service == span.service
         return answer if same or parent not in spans else parent
     return parent if parent in spans else None
-
-
-def _may_wait(spans: Mapping[Key, Span], key: Key) -> bool:
-    """Whether a span above a request can be the caller's wait for it, by kind and place."""
-    kind = spans[key].kind
-    return kind in _ASKING or (not kind and _entry(spans, key) != key)
 
 
 def _entry(spans: Mapping[Key, Span], key: Key) -> Key:
