@@ -169,17 +169,14 @@ def write_rows(path: Path, names: Sequence[str], keyed: Mapping[Key, Sequence[Ro
 def read_rows(path: Path) -> dict[Key, list[Row]]:
     """The rows of :func:`write_rows` by key."""
     readers: dict[str, Any] = {
-        field.name: _flag if field.type is bool else field.type for field in attrs.fields(Row)
+        field.name: {"True": True, "False": False}.__getitem__ if field.type is bool else field.type
+        for field in attrs.fields(Row)
     }
     keyed: dict[Key, list[Row]] = {}
     for line in load_table(path):
         row = Row(**{name: reads(line.pop(name)) for name, reads in readers.items()})
         keyed.setdefault(tuple(line.values()), []).append(row)
     return keyed
-
-
-def _flag(text: str) -> bool:
-    return {"True": True, "False": False}[text]
 
 
 def save_table(

@@ -33,7 +33,7 @@ from logtriage.incident import Incident
 from logtriage.rendering import STYLES, check_style
 from logtriage.tasks import get_task
 from training.common.figures import Row, row_of
-from training.common.files import RUN, Refused, check_empty, load_json, machine
+from training.common.files import RUN, Refused, check_empty, load_json, machine, save_text
 from training.common.options import check_fields, option
 from training.common.tasks import EVAL_SPLIT, words_for
 
@@ -277,10 +277,12 @@ def train_tokens(model: Any, tokens: Sequence[int]) -> None:
 
 
 def save(model: Any, chat: Chat, out: Path) -> None:
-    """Save a model, or its adapter with the embeddings of added tokens, and its tokenizer."""
+    """Save a model or its adapter, with the embeddings of added tokens, a tokenizer and a card."""
     more = {"save_embedding_layers": chat.is_notation} if hasattr(model, "peft_config") else {}
     model.save_pretrained(out, **more)
     chat.tokenizer.save_pretrained(out)
+    how = f"`{RUN}` has the command, its settings, the machine and the figures of held-out play."
+    save_text(out / "README.md", f"# {out.name}\n\nTrained by a recipe of logtriage. {how}\n")
 
 
 def _stops(model: Any) -> list[int]:

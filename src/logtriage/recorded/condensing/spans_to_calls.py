@@ -67,10 +67,10 @@ def requests(rows: Iterable[Span], *, several: bool = False) -> Iterator[Call]:
     """The requests of spans: each span that enters a service, joined with its caller's.
 
     A caller's wait beyond the callee's own span is network time of the callee, unless the callee
-    outlives it: nobody waits for a message. A span of a client or producer is such a wait. Where
-    callee and caller have no kind, the caller's span is one unless it began the caller's own
-    request, or several callees are below it; with ``several`` it is the wait for each of them, as
-    in the shipped incidents of Nezha. All others hold the caller's work, too: network time is then
+    outlives it: nobody waits for a message. A span of a client or producer is such a wait. In a
+    trace without any kind, the caller's span is one unless it began the caller's own request, or
+    several callees are below it; with ``several`` it is the wait for each of them, as in the
+    shipped incidents of Nezha. All others hold the caller's work, too: network time is then
     unknown, and the callee's own span is the wait. The self time of a request is its span less the
     time in which it waited for others, overlaps counted once. A callee that sends no spans has the
     name by which its clients call it. A span of a server or consumer whose parent was not captured
@@ -86,11 +86,12 @@ def requests(rows: Iterable[Span], *, several: bool = False) -> Iterator[Call]:
         if above is not None and spans[above].service != spans[key].service
     )
 
-    def waited(callee: Span, above: Key) -> bool:
+    kinded = {span.trace for span in spans.values() if span.kind}
+
+    def waited(above: Key) -> bool:
         """Whether the span above a request is the caller's wait for it, by kind and place."""
-        kind = spans[above].kind
-        if kind or callee.kind:
-            return kind in _ASKING
+        if above[0] in kinded:
+            return spans[above].kind in _ASKING
         return (several or answered[above] == 1) and _entry(spans, above) != above
 
     for key, span in spans.items():
@@ -105,7 +106,7 @@ def requests(rows: Iterable[Span], *, several: bool = False) -> Iterator[Call]:
         entered.append((key, span, asking))
         if asking.duration >= span.duration:
             entry = _entry(spans, above)
-            wait = asking if entry != above and waited(span, above) else span
+            wait = asking if entry != above and waited(above) else span
             waits[entry].append((wait.start, wait.start + wait.duration))
     for key, span in spans.items():
         if span.peer and span.peer != span.service and key not in answered:
@@ -117,7 +118,7 @@ def requests(rows: Iterable[Span], *, several: bool = False) -> Iterator[Call]:
     for key, span, caller in entered:
         inside = span.duration - _covered_time(waits.get(key, ()), span)
         latency, network = span.duration, None
-        if caller is not None and caller.duration >= span.duration and waited(span, key_of(caller)):
+        if caller is not None and caller.duration >= span.duration and waited(key_of(caller)):
             latency, network = caller.duration, caller.duration - span.duration
         began = Entry.ROOT
         if caller is None:
