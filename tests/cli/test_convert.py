@@ -80,7 +80,8 @@ def test_requests_of_one_episode_are_named_and_left_out(tmp_path: Path) -> None:
     result = logtriage("convert", path, width=300)
     assert result.exit_code == 0
     assert result.stderr.splitlines() == [
-        f"{path}:1, {path}:2: left out; {path}:3 goes on from there",
+        f"{path}:1, {path}:2: left out; {path}:3 goes on from there (another 'attempt' in each "
+        "keeps both)",
         "1 converted; 0 bad rows; 2 beginnings of others",
     ]
 

@@ -97,7 +97,11 @@ def test_each_incident_counts_once_however_often_it_was_tried(tmp_path: Path) ->
     worths = [one.worth_of_hand_over or 0.0 for one in (first, second)]
     assert agent["always_handing_over"]["grade"] == pytest.approx(sum(worths) / 2)
     assert agent["grade"]["mean"] == pytest.approx(sum(worths) / 2)
-    assert agent["bound"] == pytest.approx((worths[0] + worths[1] / 2) / 2)
+    bound = (worths[0] + worths[1] / 2) / 2
+    assert agent["bound"] == pytest.approx(bound)
+    result = logtriage("grade", write(tmp_path / "runs.jsonl", *rows, "torn"), "--json")
+    (agent,) = json.loads(result.stdout.splitlines()[-1])["summary"]["agents"]
+    assert agent["bound"] == pytest.approx(bound * 5 / 6)  # 1 of 6 lines is bad
 
 
 @pytest.mark.parametrize("nothing", [None, float("nan")])

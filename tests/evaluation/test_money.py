@@ -57,6 +57,11 @@ def test_what_is_there_to_compare_with_costs_nothing(tmp_path: Path) -> None:
     evaluate(spec, tmp_path, factories={"mine": lambda _: FirstErrorPolicy()})
     mine, handed_over = worth_of(load_run(tmp_path), Prices(100.0, per_episode=2.0))
     assert (mine.cost, handed_over.cost, handed_over.worth.mean) == (4.0, 0.0, 0.0)
+    evaluate(RunSpec([HANDED_OVER], [TASK], episodes=2), tmp_path / "b")  # in a run of its own
+    pair, other = ((TASK, "mine", HANDED_OVER),), load_run(tmp_path / "b")
+    (beside,) = worth_differences(load_run(tmp_path), other, pair, Prices(100.0, 2.0))
+    assert beside.b == 0.0
+    assert beside.a == pytest.approx(mine.worth.mean)
 
 
 def test_an_agent_from_elsewhere_pays_whatever_its_name(run: LoadedRun, tmp_path: Path) -> None:

@@ -247,3 +247,6 @@ def test_a_run_knows_a_network_from_another_one_in_its_place(tmp_path: Path) -> 
     save(where, trust=5.0)
     with pytest.raises(InvalidInput, match="net:"):
         evaluate(spec, tmp_path / "run")
+    (where / "run.json").write_text('{"finished": false}')
+    with pytest.raises(InvalidInput, match=r"net: its training did not finish; .* copy team.json"):
+        read_team(where)

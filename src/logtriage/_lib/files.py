@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final, overload
 
-from logtriage.errors import InvalidInput
+from logtriage.errors import InvalidInput, kind_of
 
 #: The longest line that is read, in bytes (in a text stream, in characters). The limit holds for
 #: unpacked gzip, where a few kilobytes may become gigabytes.
@@ -116,6 +116,8 @@ def numbered_lines(stream: Iterable[Any], most: int | None = None) -> Iterator[t
     readline = getattr(stream, "readline", None)
     if readline is None:
         for number, line in enumerate(stream, start=1):
+            if not isinstance(line, str | bytes):
+                raise InvalidInput(f"line {number}: expected a text, got {kind_of(line)}")
             yield number, line if len(line) <= most else None
         return
     number = 0

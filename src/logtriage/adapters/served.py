@@ -68,8 +68,9 @@ class Endpoint:
 
     @property
     def description(self) -> str:
-        """The settings that change replies, for the manifest: all but time limit and retries."""
-        left_out = ["timeout", "retries", "style" if self.style == "text" else "reply"]
+        """The settings that change replies, for the manifest; an option not given has no name."""
+        left_out = ["timeout", "retries"]  # in notation, each reply is a word
+        left_out += {"text": ["style"], "notation": ["reply"]}.get(self.style, [])
         settings = attrs.asdict(self, recurse=False)
         return ", ".join(
             f"{name} {value}"

@@ -155,7 +155,7 @@ class Situations:
 
     @property
     def kind(self) -> Hashable:
-        """A key that is equal for incidents whose searches are alike, step by step."""
+        """A key: incidents with equal keys have searches that are alike, step by step."""
         incident = self.incident
         return (
             incident.horizon,
@@ -165,7 +165,7 @@ class Situations:
             incident.wrong_page_closes,
             incident.truth.severity,
             incident.truth.benign,
-            frozenset((type(action), read) for read, action in self.classes.items()),
+            frozenset((type(action), effect) for effect, action in self.classes.items()),
         )
 
     def search(self) -> Searched:

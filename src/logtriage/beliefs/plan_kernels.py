@@ -121,7 +121,10 @@ def _sum(page: Int, says: Int, root: Int, end: Int, to: Any, room: Room) -> Any:
 
 @kernel
 def _remedies(page: Int, says: Int, root: Int, to: Any, room: Room) -> Any:
-    """The value of trying remedies, likeliest first, as long as it pays; empties ``room.some``."""
+    """The value of trying remedies, likeliest first, as long as it pays.
+
+    Strikes the hypotheses that the tried remedies fix from ``room.some``.
+    """
     some, earned = room.some, 0.0
     best = _sum(page, says, root, _MISSED, to, room)
     for tried in range(REMEDIES_TRIED):

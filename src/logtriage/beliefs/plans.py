@@ -356,7 +356,7 @@ class _Lists:
         return cls(table[:, severity, declared, np.arange(len(true))], which)
 
     def sums(self, end: int, weights: Floats) -> Floats:
-        """Expected utility (O,) of rows of weights (O, H) whose plans end with ``end``."""
+        """Weighed utilities (O,) of rows of weights (O, H) if all their plans end with ``end``."""
         rows = self.table[end]
         sums: Floats = (
             weights @ rows[0]

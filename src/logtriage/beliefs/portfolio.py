@@ -43,7 +43,7 @@ class Portfolio(Case):
     def grades(self, lists: Sequence[tuple[Action, ...]], *waits: int) -> Floats:
         """Grades (W, P, H) of P lists after each of W ``waits`` (ticks), in units of 2**-20.
 
-        A list that fits into the time left is played once: a wait only makes its end later.
+        If all lists fit after the longest wait, each is played once: waits move its end alone.
         """
         room = max(0, self.standing.left - max(waits))
         if len(waits) > 1 and any(len(actions) > room for actions in lists):
@@ -51,7 +51,7 @@ class Portfolio(Case):
         steps = _Steps.of(
             self, [actions[: max(0, self.standing.left - waits[0])] for actions in lists]
         )
-        # After a wrong page the grade is 0. Of other pairs that are alike, one is graded.
+        # A pair (list, hypothesis) with a wrong page has grade 0; of those alike, one is graded.
         open_, first, groups = self._alike(steps)
         played, rows = np.divmod(open_[first], len(self.rows))
         ledger = self.past.take(rows)

@@ -42,9 +42,10 @@ class PlanTables(NamedTuple):
     """Tables for plans over H hypotheses and M remedies in W worlds, or (without W) in one.
 
     ``root`` (W, H) is the faulty service, -1 for no fault. ``hypothesis`` (W, P) lists the
-    hypotheses that accept the first remedy, then those of the second and so on; ``begins``
-    (W, M + 1) is where those of each remedy begin, and where the last ends. ``by`` and ``to``
-    are the scores and the integers of actions in grading.
+    hypotheses that accept the first remedy, then those of the second and so on, padded with 0;
+    ``begins`` (W, M + 1) is where those of each remedy begin, and where the last ends. ``by`` is
+    the rubric, ``to`` the ranges of integers that stand for actions, ``credits`` the points by
+    declared and true severity, ``horizon`` the last tick.
     """
 
     root: Longs

@@ -118,8 +118,15 @@ def what_is_kept(out: Path | None) -> str:
 
 
 def lines_of(sources: Iterable[Path | IO[bytes]]) -> int | None:
-    """The number of lines in all sources; None if a source is damaged or can be read only once."""
-    total = 0
+    """The number of lines in all sources; None if a source is damaged or can be read only once.
+
+    Raises:
+        OSError: for a file that is missing, before anything is read.
+    """
+    sources, total = list(sources), 0
+    for source in sources:
+        if isinstance(source, Path):
+            source.stat()
     for source in sources:
         if not isinstance(source, Path) or not source.is_file():
             return None

@@ -72,7 +72,10 @@ def convert(
 
     def leave_out(parts: list[str], whole: str) -> None:
         counts["beginnings"] += len(parts)
-        note(f"{', '.join(parts)}: left out; {whole} goes on from there", "dim")
+        keep = (
+            "" if counts["beginnings"] > len(parts) else " (another 'attempt' in each keeps both)"
+        )
+        note(f"{', '.join(parts)}: left out; {whole} goes on from there{keep}", "dim")
 
     with Bar("converting", "rows", kept="; the rest is not converted") as bar:
         bar.show(0, None)

@@ -22,7 +22,7 @@ Cell = str | Text
 
 _CALL: Final = "of the pages and root causes"
 
-#: The meaning of each column, by its title (:func:`plain_title`) or the title's first word.
+#: The meaning of each column, by its title (:func:`plain_title`) or the words that it begins with.
 _MEANINGS: Final = {
     "mean grade [95 % interval]": "mean of the grades, with its bootstrap interval",
     "unscored as 0": "mean grade with 0 for each episode that is unscored or missing",
@@ -74,6 +74,9 @@ _MEANINGS: Final = {
     "bits left": "doubt about the kind, on average, where it is this one",
     "recognised": "what the belief puts on the right kind",
     "taken for [share]": "what it puts on others; * asks for another team or remedy",
+    "repeats": "the attempts of the agent at each incident; k are those drawn from them",
+    "one of k": "incidents that at least one of k attempts solves",
+    "all k": "incidents that all of k attempts solve",
     "handed over at a worth of": "the same by what a hand-over is worth, and of how many",
     "unread replies": "replies of a model in which no action was found",
     "better handed over": "incidents where a hand-over is worth more than the best plan",
@@ -125,7 +128,8 @@ class Figures:
         """Print the meaning of each printed column, once for columns with the same meaning."""
         meanings: dict[str, str] = {}
         for title in self._titles:
-            if meaning := _MEANINGS.get(title, _MEANINGS.get(title.partition(" ")[0])):
+            begin = title.partition(" solve")[0], title.partition(" ")[0]
+            if meaning := next((_MEANINGS[key] for key in (title, *begin) if key in _MEANINGS), ""):
                 meanings.setdefault(meaning, title)
         if meanings:
             say(self._console, heading("LEGEND"))

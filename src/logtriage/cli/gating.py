@@ -13,7 +13,7 @@ from logtriage.cli.console import emit, note, results
 from logtriage.cli.figures import Figures
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Json, Legend, SealFile, argument, flag, option, seal_in
-from logtriage.cli.reporting import note_unpaired
+from logtriage.cli.reporting import note_unfinished, note_unpaired
 from logtriage.cli.screens import number
 from logtriage.evaluation import Check, Margins, Verdict
 from logtriage.evaluation.gate import LEAST
@@ -74,6 +74,8 @@ def gate(
         _print(checks, legend=legend)
     if policy is None and base_policy is None:
         note_unpaired(new, old, "RUN", "BASE")
+    note_unfinished(new, "RUN: ")
+    note_unfinished(old, "BASE: ")
     failed = [check for check in checks if _fails(check, lenient=lenient)]
     for check in failed:
         note(f"{_whose(check)}: {_NAMES[check.measure]}: {reason_of(check)}", "red")

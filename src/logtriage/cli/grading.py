@@ -76,10 +76,12 @@ def grade(
     sources: list[Path | IO[bytes]] = [
         sys.stdin.buffer if name == "-" else Path(name) for name in files
     ]
-    total = lines_of(sources)
+    total, lost = lines_of(sources), "" if out is None else f", and {out} is not made"
     with (
         options.workers_in(jobs, ray) as workers,
-        Bar("grading", "lines", lambda: f"by {workers}", kept="; the rest is not graded") as bar,
+        Bar(
+            "grading", "lines", lambda: f"by {workers}", kept=f"; the rest is not graded{lost}"
+        ) as bar,
         closing(
             grade_files(sources, incidents, rubric=rubric, role_split=own, jobs=workers)
         ) as every,

@@ -167,10 +167,15 @@ def report(
         return
     (loaded,) = loaded_runs([run], options.seal_in(seal_file))
     put_run(loaded, prices, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)
-    if not loaded.complete:
-        played = sum(map(len, loaded.grades.values()))
-        planned = sum(len(cell.ids) for cell in loaded.planned)
-        there = f"{played} of {planned} episodes are there"
+    note_unfinished(loaded)
+
+
+def note_unfinished(run: "LoadedRun", whose: str = "") -> None:
+    """Say that a run lacks episodes; ``whose`` begins the line."""
+    if not run.complete:
+        played = sum(map(len, run.grades.values()))
+        planned = sum(len(cell.ids) for cell in run.planned)
+        there = f"{whose}{played} of {planned} episodes are there"
         note(f"{there}; the command of an interrupted eval or mcp resumes it", "yellow")
 
 
@@ -245,5 +250,5 @@ def put_rows(
         if row.refused:
             why = f"{counted(row.refused, 'action')} refused; the first: {row.first_refused}"
             note(f"{row.policy} on {row.task}: {why}", "yellow")
-    print_repeats(results(), repeats)
+    print_repeats(results(), repeats, legend=legend)
     print_worth(results(), money, legend=legend)

@@ -154,9 +154,10 @@ def _put_located(figures: Figures, rows: Sequence[Row]) -> None:
     )
 
 
-def print_repeats(console: Console, rows: Sequence[Repeats]) -> None:
+def print_repeats(console: Console, rows: Sequence[Repeats], *, legend: bool = False) -> None:
     """Print how often at least one of k repeats solves an incident, and how often all k do."""
-    Figures(console).put(
+    figures = Figures(console)
+    figures.put(
         ("policy", "task", "repeats", "k", "one of k solves\n[95 % interval]", "all k solve\n"
          "[95 % interval]"),
         [
@@ -173,6 +174,8 @@ def print_repeats(console: Console, rows: Sequence[Repeats]) -> None:
         ],
         names=2,
     )  # fmt: skip
+    if legend:
+        figures.legend()
 
 
 def print_comparisons(

@@ -146,12 +146,13 @@ def _grade(agent: _Agent) -> "Interval | None":
 
 
 def _bound(agent: _Agent, bad: int) -> float | None:
-    """The mean grade with 0 for each unscored attempt, and for each ``bad`` line as an incident."""
+    """The mean grade with 0 for each unscored attempt, and for each ``bad`` line."""
     from logtriage.evaluation.statistics import bound_of
 
     names = dict.fromkeys((*agent.scores, *agent.lost))
     every = [[*agent.scores.get(name, ()), *agent.lost.get(name, ())] for name in names]
-    return bound_of(map(fmean, every), len(every) + bad)
+    bound, lines = bound_of(map(fmean, every), len(every)), sum(map(len, every))
+    return bound and bound * lines / (lines + bad)  # nobody knows which incidents bad lines are of
 
 
 def _net(agent: _Agent, *, lost: bool = False) -> "Interval | None":

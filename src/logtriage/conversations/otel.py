@@ -154,7 +154,8 @@ def _event(event: Any) -> Any:
     own = (key for key in event if not key.startswith(("event.", "gen_ai.")))
     body = {key: _decoded(event[key]) for key in own}
     if isinstance(body.get("message"), Mapping):
-        body = {**body, **body.pop("message")}
+        message = body.pop("message")
+        body |= message
     role = "assistant" if name.endswith(".choice") else name.split(".")[1] if "." in name else None
     message = {"role": role, "content": "", **body}
     if message["role"] == "tool" and "id" in message:

@@ -87,10 +87,10 @@ def transcript_of_row(
     ``incident_at`` is the dotted path to the incident's id, if it is none of :data:`INCIDENT_AT`,
     or the id itself; ``style`` and ``other_tools`` are as in
     :func:`~logtriage.conversations.wires.actions_of_conversation`. A row with an ``error`` (or
-    ``errors``) gets it as its status, so that it is not scored. Short plain fields are kept. A row
-    of a sealed incident must have ``seal`` beside the id, the fingerprint of its key, and a row of
-    another world than the default one ``world``. Calls are left out if the screens show that they
-    were not carried out (:func:`logtriage.conversations.playing.played`).
+    ``errors``) gets it as its status, so that it is not scored. Numbers and short texts are kept.
+    Beside the id, a row of a sealed incident must have ``seal``, the fingerprint of its key, and a
+    row of a world other than the default must have ``world``. Calls are left out if the screens
+    show that they were not carried out (:func:`logtriage.conversations.playing.played`).
 
     Raises:
         TranscriptError: naming the field and what was expected, or the first screen that
@@ -241,18 +241,19 @@ def _incident(conversation: Conversation, incident_at: str | None, resolve: Reso
 
 
 def _own_messages(conversation: Conversation, incident: Incident) -> list[Message]:
-    """The messages from the incident's first screen on; all messages if there is no such screen.
+    """The messages from the last screen of tick 0 on.
 
-    The prompt may hold that screen. Turns of the agent before it are examples of other incidents;
-    then it must be the last first screen, and the only one of this incident (else InvalidInput).
+    If the agent replies before such a screen, its replies may be examples: then only the last such
+    screen may be this incident's (else InvalidInput). If no message has one, all messages follow
+    the prompt from its last one on, without the agent's turns there.
     """
     messages = conversation.messages
-    places = [number for number, message in enumerate(messages) if _first_screen(message, incident)]
-    acted = next((n for n, message in enumerate(messages) if is_from_agent(message)), len(messages))
-    if late := [number for number in places if number > acted]:
+    opening = {n: seen for n, turn in enumerate(messages) if (seen := _opening(turn, incident))}
+    places = list(opening)
+    reply = next((n for n, message in enumerate(messages) if is_from_agent(message)), len(messages))
+    if late := [number for number in places if number > reply]:
         screen = render_observation(observe(initial_state(incident)))
-        shown = [(number, _first_screen(messages[number], incident)) for number in places]
-        own = [number for number, seen in shown if seen and mismatch(seen.text, screen) is None]
+        own = [number for number, seen in opening.items() if mismatch(seen.text, screen) is None]
         if own == places[-1:]:
             return list(messages[own[0] :])
         where = messages[late[0]].get("where", f"[{late[0]}]")
@@ -263,13 +264,13 @@ def _own_messages(conversation: Conversation, incident: Incident) -> list[Messag
     if places:
         return list(messages[places[-1] :])
     prompt = conversation.prompt
-    starts = [number for number, turn in enumerate(prompt) if _first_screen(turn, incident)]
-    opening = [turn for turn in prompt[starts[-1] :] if not is_from_agent(turn)] if starts else []
-    return [*opening, *messages]
+    starts = [number for number, turn in enumerate(prompt) if _opening(turn, incident)]
+    shown = [turn for turn in prompt[starts[-1] :] if not is_from_agent(turn)] if starts else []
+    return [*shown, *messages]
 
 
-def _first_screen(message: Message, incident: Incident) -> Screen | None:
-    """The screen of tick 0 in a message that the agent did not write; None without one."""
+def _opening(message: Message, incident: Incident) -> Screen | None:
+    """The screen of tick 0 of any incident in a message that the agent did not write, or None."""
     if message.get("role") not in _SHOWING or is_from_agent(message):
         return None
     screens = screens_in(text_of(message), incident)

@@ -36,9 +36,9 @@ def check_split(split: str) -> None:
         raise UnknownName("split", split, ALL_SPLITS)
 
 
-def is_sealed(incident_id: str) -> bool:
-    """Whether an id has the form of a sealed incident's."""
-    return incident_id.split("/")[1:-1] == [SEALED]
+def is_sealed(incident_id: object) -> bool:
+    """Whether an id has the form of a sealed incident's; False for what is no text."""
+    return isinstance(incident_id, str) and incident_id.split("/")[1:-1] == [SEALED]
 
 
 @attrs.frozen
@@ -133,7 +133,9 @@ def index_of(text: str) -> int:
 
 def indices(count: int, start: int = 0) -> range:
     """The numbers ``start`` to ``start + count - 1``; InvalidInput if any is out of range."""
-    if not (count >= 0 and 0 <= start <= start + count <= MAX_INDEX):
+    if count < 0:
+        raise InvalidInput(f"count: expected 0 or more, got {count}")
+    if not 0 <= start <= start + count <= MAX_INDEX:
         raise InvalidInput(f"ids {start} to {start + count - 1}: indices lie in [0, {MAX_INDEX})")
     return range(start, start + count)
 

@@ -73,10 +73,10 @@ class Bin:
 
 @attrs.frozen
 class Bar:
-    """The net value if all episodes with a confidence below ``bar`` were handed over at once.
+    """The net value if each episode with a confidence below ``bar`` were handed over at its start.
 
-    Episodes without a confidence count as they were played. ``handed_over`` is the share below
-    ``bar``.
+    Incidents whose hand-over has no worth are left out. Episodes without a confidence count as
+    they were played. ``handed_over`` is the share below ``bar``.
     """
 
     bar: float

@@ -146,13 +146,14 @@ def worth_of(run: LoadedRun, prices: Prices) -> tuple[Worth, ...]:
     rows = []
     for name, group in attempts_of(run).items():
         for task in run.tasks:
-            every = _gains_of(run, group, task, prices).values()
-            each = mean_interval([fmean(gain - cost for gain, cost in row) for row in every])
-            if each is not None:
-                gains = [fmean(gain for gain, _ in row) for row in every]
-                cost = fsum(fmean(cost for _, cost in row) for row in every)
-                worth = _times(each, len(every))
-                rows.append(Worth(name, task, len(every), worth, cost, fmean(gains)))
+            incidents = _gains_of(run, group, task, prices, _has_agents(run)).values()
+            nets = [fmean(gain - cost for gain, cost in attempts) for attempts in incidents]
+            mean = mean_interval(nets)
+            if mean is not None:
+                gains = [fmean(gain for gain, _ in attempts) for attempts in incidents]
+                costs = fsum(fmean(cost for _, cost in attempts) for attempts in incidents)
+                worth = _times(mean, len(incidents))
+                rows.append(Worth(name, task, len(incidents), worth, costs, fmean(gains)))
     return tuple(rows)
 
 
@@ -160,9 +161,10 @@ def worth_differences(
     a: LoadedRun, b: LoadedRun, pairs: Iterable[tuple[str, str, str]], prices: Prices
 ) -> tuple[WorthDifference, ...]:
     """The difference of worth of each (task, policy of A, policy of B); errors as of ``costs``."""
-    rows = []
+    rows, agents = [], _has_agents(a) or _has_agents(b)
     for task, ours, theirs in pairs:
-        before, after = _worths(a, ours, task, prices), _worths(b, theirs, task, prices)
+        before = _worths(a, ours, task, prices, agents)
+        after = _worths(b, theirs, task, prices, agents)
         shared = [incident for incident in before if incident in after]
         old, new = ([side[name] for name in shared] for side in (before, after))
         each = paired_difference(old, new)
@@ -174,29 +176,38 @@ def worth_differences(
     return tuple(rows)
 
 
-def _worths(run: LoadedRun, agent: str, task: str, prices: Prices) -> dict[str, float]:
+def _has_agents(run: LoadedRun) -> bool:
+    """Whether a run has a policy that is not shipped."""
+    return not all(map(run.is_scripted, run.policies))
+
+
+def _worths(
+    run: LoadedRun, agent: str, task: str, prices: Prices, agents: bool
+) -> dict[str, float]:
     """The mean worth of an agent's attempts at each incident."""
-    gains = _gains_of(run, policies_of(run, agent), task, prices).items()
+    gains = _gains_of(run, policies_of(run, agent), task, prices, agents).items()
     return {incident: fmean(gain - cost for gain, cost in each) for incident, each in gains}
 
 
 def _gains_of(
-    run: LoadedRun, policies: Iterable[str], task: str, prices: Prices
+    run: LoadedRun, policies: Iterable[str], task: str, prices: Prices, agents: bool
 ) -> dict[str, list[tuple[float, float]]]:
     """(value x (grade - c), cost) of each scored attempt, by incident."""
-    return grouped(pair for policy in policies for pair in _gains(run, policy, task, prices))
+    return grouped(
+        pair for policy in policies for pair in _gains(run, policy, task, prices, agents)
+    )
 
 
 def _gains(
-    run: LoadedRun, policy: str, task: str, prices: Prices
+    run: LoadedRun, policy: str, task: str, prices: Prices, agents: bool
 ) -> Iterator[tuple[str, tuple[float, float]]]:
     """The incident, and (value x (grade - c), cost), of each scored episode.
 
-    A shipped policy beside agents of one's own costs nothing: it is there to compare with.
+    Beside ``agents`` of your own a shipped policy costs nothing: it is there to compare with.
     """
     transcripts, grades = run.transcripts[policy, task], run.grades[policy, task]
-    is_beside = run.is_scripted(policy) and not all(map(run.is_scripted, run.policies))
-    costs = [0.0] * len(grades) if is_beside else prices.costs(transcripts)
+    free = agents and run.is_scripted(policy)
+    costs = [0.0] * len(grades) if free else prices.costs(transcripts)
     for cost, grade in zip(costs, grades, strict=True):
         worth = run.incidents(grade.incident).worth_of_hand_over
         if grade.score is not None and worth is not None:

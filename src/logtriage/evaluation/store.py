@@ -122,7 +122,8 @@ def _discard(directory: Path, manifest: Manifest) -> None:
     for path in copies_of(directory, manifest.bundle):
         path.unlink()
     folders = (TRANSCRIPTS, EXPLANATIONS)
-    for policy, task, folder in product(manifest.spec.policies, manifest.rubrics, folders):
+    tasks = manifest.rubrics  # by task
+    for policy, task, folder in product(manifest.spec.policies, tasks, folders):
         cell_path(directory, folder, Cell(policy, task, "", ())).unlink(missing_ok=True)
 
 

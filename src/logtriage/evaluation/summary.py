@@ -221,15 +221,19 @@ def _located(ranked: Sequence[tuple[str, _Ranked]]) -> tuple[Located, ...]:
 
 
 def _rankings(run: LoadedRun, policy: str, task: str) -> Iterator[tuple[str, _Ranked]]:
-    """Yield (incident id, (fault kind, ranking, accepted root causes)) of each scored fault."""
+    """Yield (incident id, (fault kind, ranking, accepted root causes)) of each scored fault.
+
+    With several faults, the kind is that of the first. Nothing if no transcript has a ranking, but
+    for recorded incidents, where the declared root cause is one.
+    """
     transcripts = run.transcripts[policy, task]
-    rankings = any(present(transcript.extra, RANKING) is not None for transcript in transcripts)
+    any_ranked = any(present(transcript.extra, RANKING) is not None for transcript in transcripts)
     for transcript, grade in zip(transcripts, run.grades[policy, task], strict=True):
         incident = run.incidents(grade.incident)
         fault = incident.truth.fault
         if grade.score is None or fault is None:
             continue
-        if rankings or incident.telemetry.open_loop:
+        if any_ranked or incident.telemetry.open_loop:
             state = played_state(incident, grade)
             names = incident.topology.names
             try:

@@ -7,7 +7,7 @@ import numpy as np
 
 from logtriage.errors import RubricError
 from logtriage.grading.action_lists import Ints
-from logtriage.grading.block_grades import Out, Room, grade_rows
+from logtriage.grading.block_grades import Out, Room, grade_lists
 from logtriage.grading.blocks import BLOCK, FAULT_ROWS, ROWS, Answers
 from logtriage.grading.rubric import Rubric
 from logtriage.grading.steps import Letters, letters_of
@@ -50,7 +50,7 @@ def grade_compiled(
         np.empty(2 * BLOCK, np.uint16 if len(by.points) <= 1 << 16 else np.uint32),
         np.empty(BLOCK),
     )
-    broken = grade_rows(
+    broken = grade_lists(
         by_time,
         np.arange(len(by_time)).astype(dtype),
         Letters(*map(dtype, letters_of(truths.topology, np.iinfo(dtype).max))),

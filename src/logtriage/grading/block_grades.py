@@ -153,9 +153,9 @@ def _score(
 
 
 @kernel
-def grade_rows(
+def grade_lists(
     acts: Any,
-    index: Any,
+    ticks: Any,
     to: Letters,
     answers: Answers,
     worth: Any,
@@ -163,10 +163,10 @@ def grade_rows(
     room: Room,
     out: Out,
 ) -> Int:
-    """Grade all lists ``acts`` (T, N); return the first that goes on after its padding, or -1.
+    """Grade the lists ``acts`` (T, N) into ``out``; the first that acts after padding, or -1.
 
-    ``index`` (T,) is the tick of each action. ``worth`` (N,) is that of a hand-over; it is read
-    only if the rubric counts hand-overs.
+    ``ticks`` (T,) are 0, 1, ... in the type of ``acts``. ``worth`` (N,) is that of a hand-over,
+    read only if the rubric counts hand-overs.
     """
     count, length = np.uint64(acts.shape[1]), np.uint64(acts.shape[0])
     faults = np.uint64(answers.accepted.shape[0])
@@ -178,14 +178,14 @@ def grade_rows(
             for at in range(n):
                 work[blocks.ACTION + at] = acts[now, first + at]
             blocks.mark_accepting_faults(n, first, answers, work)
-            blocks.count(n, index[now], faults, to, work)
+            blocks.count(n, ticks[now], faults, to, work)
             row = blocks.FIRST_FAULT
             for _ in range(faults):
-                blocks.answer(n, row, index[now], to, work)
+                blocks.answer(n, row, ticks[now], to, work)
                 row += blocks.FAULT_SIZE
-            blocks.play(n, index[now], to, work)
+            blocks.play(n, ticks[now], to, work)
         for at in range(n):
-            if work[blocks.PRESENT + at] == to.none:
+            if work[blocks.PRESENT + at] == none:  # an action followed padding
                 return np.int64(first + at)
         for fault in range(faults):
             blocks.share(n, blocks.FIRST_FAULT + fault * blocks.FAULT_SIZE, none, work)

@@ -36,7 +36,7 @@ def root_cause(state: State) -> Measured:
         return _shared_root_cause(state)
     score, reason = criteria.root_cause(state)
     late = [response for response in state.facts.responses if not response.named]
-    if not score or not late:
+    if not score or not late:  # with a score it was declared: not named means too late
         return (score, reason)
     return (
         0.0,

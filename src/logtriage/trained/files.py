@@ -6,6 +6,7 @@ compute. ``team.npz`` holds the weights. Each name begins with the index of a ro
 pointers (:class:`Weights`): ``0.action``, ``0.column`` and ``0.group``.
 """
 
+import json
 import math
 import zipfile
 from collections.abc import Mapping
@@ -25,6 +26,7 @@ from logtriage.roles import RoleSplit
 SCHEMA: Final = "logtriage.team/1"
 TEAM: Final = "team.json"
 WEIGHTS: Final = "team.npz"
+_RUN: Final = "run.json"
 ACTIVATIONS: Final = ("relu", "tanh")
 #: The most bytes of ``team.npz``, packed and unpacked, and of ``team.json``.
 MAX_WEIGHTS: Final = 256 << 20
@@ -77,7 +79,10 @@ class _About:
 
 
 def read_team(directory: Path) -> TrainedTeam:
-    """Read the trained team in a directory; InvalidInput names the file and what is expected."""
+    """Read the trained team in a directory; InvalidInput names the file and what is expected.
+
+    A team whose training did not finish is refused.
+    """
     path = directory / TEAM
     try:
         text = _bytes(path, MAX_TEAM)
@@ -85,6 +90,11 @@ def read_team(directory: Path) -> TrainedTeam:
         raise InvalidInput(
             f"{directory}: expected the directory of a run of training.mappo, with {TEAM} in it"
         ) from None
+    if not _is_finished(directory / _RUN):
+        raise InvalidInput(
+            f"{directory}: its training did not finish; its weights are those of the last "
+            f"evaluation. To play them, copy {TEAM} and {WEIGHTS} to a directory of their own"
+        )
     about = structured(text, _About, lambda reason: InvalidInput(f"{path}: {reason}"))
     roles = _weights(directory / WEIGHTS, about.split)
     packed = _bytes(directory / WEIGHTS, MAX_WEIGHTS)
@@ -92,6 +102,14 @@ def read_team(directory: Path) -> TrainedTeam:
     return TrainedTeam(
         str(directory), digest, about.task, about.split, about.trust, about.activation, roles
     )
+
+
+def _is_finished(run: Path) -> bool:
+    """Whether a trainer's record says so; True without a record."""
+    try:
+        return not run.exists() or bool(json.loads(_bytes(run, MAX_TEAM))["finished"])
+    except (ValueError, TypeError, KeyError):
+        raise InvalidInput(f"{run}: expected an object with 'finished', true or false") from None
 
 
 def _bytes(path: Path, most: int) -> bytes:

@@ -103,8 +103,8 @@ def mix(first: Weights, second: Weights, share: int, rest: int | None = 0) -> We
     the likeliest.
     """
     mixed = [(a * (FULL - share) + b * share) // FULL for a, b in zip(first, second, strict=True)]
-    place = max(range(len(mixed)), key=mixed.__getitem__) if rest is None else rest
-    mixed[place] += FULL - sum(mixed)
+    at = max(range(len(mixed)), key=mixed.__getitem__) if rest is None else rest
+    mixed[at] += FULL - sum(mixed)
     return tuple(mixed)
 
 

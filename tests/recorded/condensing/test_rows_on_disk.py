@@ -2,8 +2,8 @@
 
 import pytest
 
-from logtriage.recorded.condensing.raw_rows import Call, LogRow, Rows, Sample, Usage
-from logtriage.recorded.condensing.rows_on_disk import RowStore
+from logtriage.recorded.condensing.raw_rows import Call, ChangeRow, LogRow, Rows, Sample, Usage
+from logtriage.recorded.condensing.rows_on_disk import CHANGES_MS, RowStore
 from logtriage.rng import hash_name
 
 
@@ -35,3 +35,11 @@ def test_a_store_answers_as_a_scan_does(seed: int) -> None:
             assert store.between(since, until) == every.between(since, until)
         # Outside of the stretches nothing is kept.
         assert store.between(0, 10) == Rows()
+
+
+def test_changes_of_the_day_before_are_kept() -> None:
+    day = 2 * CHANGES_MS
+    rows = [ChangeRow(at, "a", "rollout", "1.2", at) for at in (0, day - CHANGES_MS, day + 1)]
+    with RowStore([(day, day + 10)]) as store:
+        assert [store.add(row) for row in rows] == [False, True, True]
+        assert store.between(day, day + 10).changes == tuple(rows[1:])

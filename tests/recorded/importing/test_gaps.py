@@ -85,7 +85,7 @@ def test_a_lost_span_of_a_caller_makes_its_callee_no_edge(folder: Path) -> None:
     assert (payments.series.figure("calls", 0), payments.tier) == (30, "service")
 
 
-@pytest.mark.parametrize("kind", [1, 4, 5])
+@pytest.mark.parametrize("kind", [0, 1, 4, 5])
 def test_jobs_and_consumers_are_no_requests_of_users(folder: Path, kind: int) -> None:
     expected, _ = imported(folder)
     jobs = [

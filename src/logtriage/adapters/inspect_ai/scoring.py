@@ -50,7 +50,7 @@ def by_task() -> Metric:
 
 @metric(name="net")
 def net_value() -> Metric:
-    """Net value, a ratio of sums, over samples whose incident has a worth of hand-over."""
+    """Sum of (grade - c) / sum of (1 - c) over samples whose hand-over has a worth c; or NaN."""
 
     def compute(scores: list[SampleScore]) -> Value:
         pairs = [

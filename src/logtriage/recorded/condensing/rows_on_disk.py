@@ -8,10 +8,13 @@ import sqlite3
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from operator import itemgetter
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from logtriage.recorded.condensing import raw_rows
 from logtriage.recorded.condensing.raw_rows import RawRow, Rows, Span
+
+#: Changes are kept from this long before a stretch, too: a fault may begin hours after its cause.
+CHANGES_MS: Final = 24 * 60 * 60 * 1000
 
 
 class RowStore:
@@ -42,7 +45,8 @@ class RowStore:
     def add(self, row: RawRow) -> bool:
         """Keep a row if it lies in a stretch; return whether it does."""
         self.offered += 1
-        place = bisect_right(self._stretches, row.at, key=itemgetter(0)) - 1
+        latest = row.at + (CHANGES_MS if isinstance(row, raw_rows.ChangeRow) else 0)
+        place = bisect_right(self._stretches, latest, key=itemgetter(0)) - 1
         if place < 0 or row.at >= self._stretches[place][1]:
             return False
         kept = (type(row).__name__, row.at, pickle.dumps(row))
@@ -50,17 +54,20 @@ class RowStore:
         return True
 
     def between(self, since: int, until: int) -> Rows:
-        """The rows with ``since <= at < until`` that were kept, in the order in which they came."""
+        """The rows with ``since <= at < until`` that were kept, in the order in which they came.
+
+        Changes begin :data:`CHANGES_MS` earlier.
+        """
         kinds = {
             "logs": raw_rows.LogRow,
             "calls": raw_rows.Call,
             "usage": raw_rows.Usage,
             "samples": raw_rows.Sample,
-            "changes": raw_rows.ChangeRow,
         }
         rows: dict[str, Any] = {
             name: tuple(self._kept(kind, since, until)) for name, kind in kinds.items()
         }
+        rows["changes"] = tuple(self._kept(raw_rows.ChangeRow, since - CHANGES_MS, until))
         return Rows(**rows)
 
     def spans(self, since: int, until: int) -> Iterator[Span]:

@@ -74,9 +74,11 @@ def requests(rows: Iterable[Span], *, several: bool = False) -> Iterator[Call]:
     unknown, and the callee's own span is the wait. The self time of a request is its span less the
     time in which it waited for others, overlaps counted once. A callee that sends no spans has the
     name by which its clients call it. A span of a server or consumer whose parent was not captured
-    is a request from outside. If two spans have the same trace and id, the last counts.
+    is a request from outside. A root is background work by its kind, and without a kind where
+    servers have theirs. If two spans have the same trace and id, the last counts.
     """
     spans = {key_of(span): span for span in rows}
+    background = {*_BACKGROUND, *([""] if any(s.kind == "SERVER" for s in spans.values()) else [])}
     waits: defaultdict[Key, list[tuple[int, int]]] = defaultdict(list)
     entered: list[tuple[Key, Span, Span | None]] = []
     above_of = {key: _above(spans, span) for key, span in spans.items()}
@@ -123,7 +125,7 @@ def requests(rows: Iterable[Span], *, several: bool = False) -> Iterator[Call]:
         began = Entry.ROOT
         if caller is None:
             began = Entry.ORPHAN if span.parent else Entry.ROOT
-            if span.kind in (("CONSUMER",) if span.parent else _BACKGROUND):
+            if span.kind in ({"CONSUMER"} if span.parent else background):
                 began = Entry.BACKGROUND
         yield Call(
             span.start // 1000,

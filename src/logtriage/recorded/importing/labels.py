@@ -203,7 +203,7 @@ def incident_of(
     until = until if stretch.until is None else min(until, stretch.until)
     rows, usual = between(stretch.id, stretch.opened - around, until), Rows()
     if stretch.usual is not None:
-        usual = between(f"{stretch.id}, baseline", *stretch.usual)
+        usual = attrs.evolve(between(f"{stretch.id}, baseline", *stretch.usual), changes=())
     if not rows.services:
         raise BundleError(f"{where}: field opened: no rows within {around // 60_000} minutes of it")
     known = sorted(rows.services | usual.services)

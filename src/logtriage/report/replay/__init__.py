@@ -98,8 +98,9 @@ def episodes_document(
     """The page's data of some episodes; the ``explain`` lowest grades among them are explained."""
     from logtriage.evaluation import SOLVED
 
-    order = sorted(range(len(episodes)), key=lambda place: episodes[place].grade.score or 0.0)
-    worst, episodes = order[:explain], list(episodes)
+    episodes = list(episodes)
+    by_grade = sorted(range(len(episodes)), key=lambda place: episodes[place].grade.score or 0.0)
+    worst = by_grade[:explain]
     total = len(worst) + len(episodes)
     for place in watched(worst, on_progress, total):
         episodes[place] = _explained(episodes[place])

@@ -1,4 +1,7 @@
-"""Check that everything a world refers to exists, and that everything in it is used."""
+"""Check that everything a world refers to exists, and that everything in it is used.
+
+``known``, ``some``, ``named`` and ``within`` yield what breaks them.
+"""
 
 from collections.abc import Iterator
 

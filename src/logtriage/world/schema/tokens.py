@@ -82,7 +82,8 @@ class Metric:
 class Reading:
     """One row of a gauge on the screen.
 
-    ``shows`` names its figure under each token, and ``marks`` a word behind the newest figure.
+    By token, ``shows`` has the name of the figure drawn, and ``marks`` a word that follows the
+    newest figure. ``tiers`` are those whose services have it, None for all.
     """
 
     label: str
