@@ -55,17 +55,8 @@ class Browser:
 
         self._process = subprocess.Popen(
             [
-                sys.executable,
-                "-c",
-                _LAUNCH,
-                str(reads),
-                str(writes),
-                program,
-                "--headless",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-dev-shm-usage",
-                "--no-first-run",
+                sys.executable, "-c", _LAUNCH, str(reads), str(writes), program, "--headless",
+                "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
                 "--remote-debugging-pipe",
                 "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
                 f"--user-data-dir={profile}",
@@ -74,7 +65,7 @@ class Browser:
             pass_fds=(reads, writes),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-        )
+        )  # fmt: skip
         os.close(reads)
         os.close(writes)
         self._last = 0
@@ -170,12 +161,9 @@ class Browser:
     def see(self, width: int, *, dark: bool = False, height: int = 900) -> None:
         """Take a width, in CSS pixels, and a colour scheme."""
         self.call(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=1,
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
             mobile=width < 600,
-        )
+        )  # fmt: skip
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         still = {"name": "prefers-reduced-motion", "value": "reduce"}
         self.call("Emulation.setEmulatedMedia", features=[scheme, still])

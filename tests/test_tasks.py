@@ -57,14 +57,10 @@ def test_what_is_no_id_is_refused(given: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "horizon"),
     [
-        ("single_crash", 15),
-        ("cascading_failure", 17),
-        ("silent_degradation", 19),
-        ("fleet_outage", 18),
-        ("compound_failure", 22),
-        ("compound_fleet", 23),
+        ("single_crash", 15), ("cascading_failure", 17), ("silent_degradation", 19),
+        ("fleet_outage", 18), ("compound_failure", 22), ("compound_fleet", 23),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("fog", [0, 1, 2, 3])
 def test_drawn_tasks_stand_at_four_levels_of_fog(name: str, horizon: int, fog: int) -> None:
     task = get_task(f"{name}-v4" if fog == 2 else f"{name}-v4-fog{fog}")
@@ -121,28 +117,18 @@ def test_an_id_is_read_and_written_alike(split: str, index: int) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "single_crash-v4",
-        "single_crash-v4/test",
-        "single_crash-v4/test/1/2",
-        "single_crash-v4/test/",
-        "single_crash-v4/test/-1",
-        "single_crash-v4/test/+1",
-        "single_crash-v4/test/01",
-        "single_crash-v4/test/00",
-        "single_crash-v4/test/ 1",
-        "single_crash-v4/test/1 ",
-        "single_crash-v4/test/1\n",
-        "single_crash-v4/test/1.0",
-        "single_crash-v4/test/1e3",
-        "single_crash-v4/test/1_000",
+        "", "single_crash-v4", "single_crash-v4/test", "single_crash-v4/test/1/2",
+        "single_crash-v4/test/", "single_crash-v4/test/-1", "single_crash-v4/test/+1",
+        "single_crash-v4/test/01", "single_crash-v4/test/00", "single_crash-v4/test/ 1",
+        "single_crash-v4/test/1 ", "single_crash-v4/test/1\n", "single_crash-v4/test/1.0",
+        "single_crash-v4/test/1e3", "single_crash-v4/test/1_000",
         "single_crash-v4/test/\u0661",  # Arabic-Indic one
         "single_crash-v4/test/\u00b2",  # superscript two
         f"single_crash-v4/test/{MAX_INDEX}",
         f"single_crash-v4/test/{'9' * 5000}",
         "/single_crash-v4/test/1",
     ],
-)
+)  # fmt: skip
 def test_an_id_in_any_other_form_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput):
         parse_incident_id(text)

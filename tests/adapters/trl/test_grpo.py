@@ -43,22 +43,12 @@ def oracle(incident_id: str) -> tuple[lt.Action, ...]:
 
 def config(folder: Path, **changes: Any) -> GRPOConfig:
     settings: dict[str, Any] = {
-        "output_dir": str(folder),
-        "per_device_train_batch_size": GROUP,
-        "num_generations": GROUP,
-        "max_completion_length": 6_000,
-        "max_tool_calling_iterations": 8,
-        "max_steps": 1,
-        "learning_rate": 1e-2,
-        "use_cpu": True,
-        "bf16": False,
-        "gradient_checkpointing": False,
-        "report_to": [],
-        "logging_steps": 1,
-        "save_strategy": "no",
-        "shuffle_dataset": False,
+        "output_dir": str(folder), "per_device_train_batch_size": GROUP, "num_generations": GROUP,
+        "max_completion_length": 6_000, "max_tool_calling_iterations": 8, "max_steps": 1,
+        "learning_rate": 1e-2, "use_cpu": True, "bf16": False, "gradient_checkpointing": False,
+        "report_to": [], "logging_steps": 1, "save_strategy": "no", "shuffle_dataset": False,
         "disable_tqdm": True,
-    }
+    }  # fmt: skip
     return GRPOConfig(**{**settings, **changes})
 
 
@@ -83,13 +73,10 @@ def train(
     tokenizer = tiny_tokenizer()
     model, recorded = tiny_model(tokenizer), Recorded()
     trainer = GRPOTrainer(
-        model=model,
-        args=config(folder, **changes),
-        reward_funcs=[recorded, triage_criteria],
-        train_dataset=Dataset.from_list(triage_rows(ids)),
-        processing_class=tokenizer,
+        model=model, args=config(folder, **changes), reward_funcs=[recorded, triage_criteria],
+        train_dataset=Dataset.from_list(triage_rows(ids)), processing_class=tokenizer,
         environment_factory=TriageEnv,
-    )
+    )  # fmt: skip
     script = Script(tokenizer, scripts)
     model.generate = script
     trainer.train()
@@ -243,12 +230,9 @@ def test_one_shot_plans_are_rewarded(tmp_path: Path) -> None:
 def test_a_model_that_was_never_told_what_to_say_can_be_trained(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer()
     trainer = GRPOTrainer(
-        model=tiny_model(tokenizer),
-        args=config(tmp_path, max_completion_length=8),
-        reward_funcs=[],
-        train_dataset=Dataset.from_list(triage_rows(IDS)),
-        processing_class=tokenizer,
-        environment_factory=TriageEnv,
-    )
+        model=tiny_model(tokenizer), args=config(tmp_path, max_completion_length=8),
+        reward_funcs=[], train_dataset=Dataset.from_list(triage_rows(IDS)),
+        processing_class=tokenizer, environment_factory=TriageEnv,
+    )  # fmt: skip
     trainer.train()
     assert first_log(trainer)["reward"] == 0.0

@@ -49,18 +49,9 @@ from tests.audit.planted.tasks import (
 
 #: Enough to find every hole of this library: most within half a second.
 FEW: Final[Sizes] = attrs.evolve(
-    QUICK,
-    search=6,
-    panel=24,
-    oracle=3,
-    kinds=2,
-    same=4,
-    histories=50,
-    slow=2,
-    models=1,
-    worths=20,
-    twins=6,
-)
+    QUICK, search=6, panel=24, oracle=3, kinds=2, same=4, histories=50, slow=2, models=1,
+    worths=20, twins=6,
+)  # fmt: skip
 
 
 @attrs.frozen
@@ -89,13 +80,9 @@ class Hole:
     def audited(self) -> Finding:
         """What the check finds."""
         report = audit(
-            self.task,
-            self.rubric,
-            oracle=self.oracle,
-            families=[self.family],
-            checks=[self.check],
-            sizes=self.sizes,
-        )
+            self.task, self.rubric, oracle=self.oracle, families=[self.family],
+            checks=[self.check], sizes=self.sizes,
+        )  # fmt: skip
         return report.finding(self.check)
 
     def mended(self) -> "Hole":
