@@ -164,5 +164,5 @@ def test_ids_are_listed_from_a_start() -> None:
 
 @pytest.mark.parametrize(("count", "start"), [(3, -1), (-1, 0), (1, MAX_INDEX)])
 def test_ids_out_of_range_are_refused(count: int, start: int) -> None:
-    with pytest.raises(InvalidInput, match="indices lie in|count: expected 0 or more, got -1"):
+    with pytest.raises(InvalidInput, match=r"indices lie in|count: expected 0 or more, got -1"):
         incident_ids("single_crash-v4", "test", count, start)
