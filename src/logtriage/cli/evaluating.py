@@ -2,6 +2,7 @@
 
 import shlex
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -163,7 +164,8 @@ def evaluate_(
                 rows = explain_run(
                     directory, explain, jobs=workers, on_progress=bar.show, seal=seal
                 )
-        money = () if prices is None else worth_of(load_run(directory, seal=seal), prices)
+        run = None if prices is None else load_run(directory, seal=seal)
+    money = tuple if run is None or prices is None else partial(worth_of, run, prices)
     put_rows(rows, (), money, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)
     cut = served.sum_up(rows)
     broken = sum(row.unscored for row in rows)

@@ -1,7 +1,8 @@
 """``compare`` and ``report``: figures of runs."""
 
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -187,7 +188,10 @@ def put_run(
     from logtriage.evaluation.money import worth_of
     from logtriage.evaluation.repeats import are_repeats, attempts_on, repeats_of
 
-    money = () if prices is None else worth_of(run, prices)
+    @cache
+    def money() -> "tuple[Worth, ...]":
+        return () if prices is None else worth_of(run, prices)
+
     repeats = repeats_of(run)
     put_rows(
         summarise(run), repeats, money, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted
@@ -209,7 +213,7 @@ def put_run(
                 "yellow",
             )
     kept = prices is not None and prices.per_episode is None and prices.per_million is None
-    if kept and money and not any(row.cost for row in money):
+    if kept and money() and not any(row.cost for row in money()):
         note(
             "the run keeps no costs, so that they are 0: give --cost-per-episode or "
             "--price-per-million-tokens",
@@ -223,16 +227,20 @@ def put_run(
 def put_rows(
     rows: "Sequence[Row]",
     repeats: "Sequence[Repeats]" = (),
-    money: "Sequence[Worth]" = (),
+    money: "Callable[[], Sequence[Worth]]" = tuple,
     *,
     as_json: bool,
     legend: bool,
     luck_adjusted: bool,
 ) -> None:
-    """Print figures, as tables or as a JSON object per line."""
+    """Print figures, as tables or as a JSON object per line.
+
+    ``money`` is called after the other tables are printed: it raises InvalidInput if a cost is
+    missing.
+    """
     if as_json:
         passed = {(each.policy, each.task): attrs.asdict(each) for each in repeats}
-        worth = {(each.policy, each.task): attrs.asdict(each) for each in money}
+        worth = {(each.policy, each.task): attrs.asdict(each) for each in money()}
         for row in rows:
             extra = {"repeats": passed, "money": worth}
             key = row.policy, row.task
@@ -251,4 +259,4 @@ def put_rows(
             why = f"{counted(row.refused, 'action')} refused; the first: {row.first_refused}"
             note(f"{row.policy} on {row.task}: {why}", "yellow")
     print_repeats(results(), repeats, legend=legend)
-    print_worth(results(), money, legend=legend)
+    print_worth(results(), money(), legend=legend)
