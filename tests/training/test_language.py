@@ -301,7 +301,7 @@ def test_every_lora_matrix_has_a_gradient_in_4_bits_after_held_out_play():
     ("changes", "said"),
     [
         ({"group": 1}, "group: must be at least 2"),
-        ({"lr": -1.0}, "lr: must be at least 0, got -1.0"),
+        ({"lr": -1.0}, "lr: must be at least 0 and finite, got -1.0"),
         ({"batch": 3}, "batch = 3: must divide incidents x group = 4"),
         ({"load_in_4bit": True}, "quantised weights cannot be trained"),
         ({"vllm": "colocate"}, "goes with --loop trl"),

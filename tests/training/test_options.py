@@ -32,9 +32,10 @@ class Checked:
     ("field", "value", "said"),
     [
         ("kind", "c", "kind: expected one of a, b, got 'c'"),
-        ("steps", 0, "steps: must be at least 1, got 0"),
-        ("lr", -0.5, "lr: must be at least 0, got -0.5"),
-        ("lr", math.nan, "lr: must be at least 0, got nan"),
+        ("steps", 0, "steps: must be at least 1 and finite, got 0"),
+        ("lr", -0.5, "lr: must be at least 0 and finite, got -0.5"),
+        ("lr", math.nan, "lr: must be at least 0 and finite, got nan"),
+        ("lr", math.inf, "lr: must be at least 0 and finite, got inf"),
     ],
 )
 def test_a_field_that_cannot_be_is_named(field: str, value: object, said: str) -> None:

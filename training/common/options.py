@@ -4,6 +4,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from types import MappingProxyType, UnionType
 from typing import Any, NoReturn, get_args
@@ -30,8 +31,8 @@ def check_fields(settings: Any, *counts: str) -> None:
             known = ", ".join(choices)
             raise InvalidInput(f"{field.name}: expected one of {known}, got {value!r}")
         least = 1 if field.name in counts else 0
-        if isinstance(value, int | float) and not value >= least:  # nor NaN
-            raise InvalidInput(f"{field.name}: must be at least {least}, got {value!r}")
+        if isinstance(value, int | float) and not least <= value < inf:  # nor NaN
+            raise InvalidInput(f"{field.name}: must be at least {least} and finite, got {value!r}")
 
 
 def add_options(parser: argparse.ArgumentParser, settings: type) -> None:
