@@ -307,7 +307,7 @@ SHOWN = {
     "oracle": "`oracle`",
     "observer": "`observer`",
     "expert": "`expert`",
-    "constant:hand_over": "always hand over",
+    "constant:hand_over": "always hand over (`constant:hand_over`)",
     "first_error": "`first_error`",
 }
 SHOWN_TASKS = ("single_crash-v4", "cascading_failure-v4", "silent_degradation-v4")
