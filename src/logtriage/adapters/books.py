@@ -15,8 +15,9 @@ from logtriage.adapters.team_episode import TeamEpisode
 from logtriage.adapters.turns import TextEpisode
 from logtriage.conversations.tools import tools_of
 from logtriage.errors import InvalidInput
+from logtriage.evaluation.cell_files import SHIFTS
 from logtriage.evaluation.keeping import Kept, line_of
-from logtriage.evaluation.shifts import SHIFTS, keep_shift, kept_shifts, shift_record
+from logtriage.evaluation.shifts import keep_shift, kept_shifts, shift_record
 from logtriage.evaluation.spec import Cell
 from logtriage.evaluation.usage import Usage
 from logtriage.grading.offered import useful_actions

@@ -116,7 +116,17 @@ def evaluate_(
             style=None if style == STYLES[0] else style,
         )
         played = task or [], split or options.SPLIT, range(start, start + episodes)
-        evaluate_shifts(policies, *played, endpoint, concurrency, screens, out, as_json=as_json)
+        evaluate_shifts(
+            policies,
+            *played,
+            endpoint,
+            concurrency,
+            screens,
+            out,
+            fresh=fresh,
+            retry_unscored=retry_unscored,
+            as_json=as_json,
+        )
         return
     if screens is not None:
         raise InvalidInput("--screens is for shifts")

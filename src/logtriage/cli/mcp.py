@@ -1,7 +1,7 @@
 """``mcp``: incidents as tools for agents of any framework."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from logtriage.cli.console import note
 from logtriage.cli.options import flag, option
 from logtriage.errors import InvalidInput
 from logtriage.server.settings import TOKEN_VARIABLE, Settings
-from logtriage.shift.shifts import is_shift
+from logtriage.shift.shifts import is_shift, shift_ids
 
 if TYPE_CHECKING:
     from logtriage.adapters.mcp import Places
@@ -96,12 +96,15 @@ def mcp(
         raise InvalidInput(f"--role: one of {', '.join(roles.names)}; several go with --http")
     shifts = [name for name in task or () if is_shift(name)]
     if shifts:
-        options.refuse_for_shifts(
-            split_roles=roles, bundle=bundle, world=of_world, kind=kind, fresh=fresh
-        )
+        options.refuse_for_shifts(split_roles=roles, bundle=bundle, world=of_world, kind=kind)
         options.check_shifts_alone(task or ())
         numbers = range(start, start + episodes)
-        places = _shifts(out, agent, shifts, split or options.SPLIT, numbers)
+        ids = [
+            name
+            for each in shifts
+            for name in shift_ids(each, split or options.SPLIT, len(numbers), numbers.start)
+        ]
+        places = _shifts(out, agent, ids, fresh=fresh, retry_unscored=retry_unscored)
     else:
         team = agent
         if roles is not None:
@@ -160,14 +163,14 @@ def _incidents(
 
 @contextmanager
 def _shifts(
-    out: Path, agent: str, tasks: list[str], split: str, numbers: range
+    out: Path, agent: str, ids: Sequence[str], *, fresh: bool, retry_unscored: bool
 ) -> "Iterator[Places]":
     from logtriage.adapters.books import ShiftBook
     from logtriage.adapters.desk import Desk
     from logtriage.evaluation.keeping import holding
-    from logtriage.shift import shift_ids
+    from logtriage.evaluation.shifts import open_shifts
 
-    ids = [name for task in tasks for name in shift_ids(task, split, len(numbers), numbers.start)]
     with holding(out):
+        open_shifts(out, {agent: ""}, fresh=fresh, retry_unscored=retry_unscored)
         desk = Desk(ShiftBook(out, agent, tuple(ids)))
         yield {PATH: (desk.tools, desk.seat)}

@@ -165,6 +165,9 @@ class Kept:
             place = file.seek(0, os.SEEK_END) if self._place is None else file.seek(self._place)
             if file.read() != self._written:  # another program appended to the file
                 place = file.seek(0, os.SEEK_END)
+            if self._place is None and place:  # a last line without its end stays a line
+                file.seek(place - 1)
+                line = line if file.read(1) == b"\n" else b"\n" + line
             file.seek(place)
             file.write(line)
             file.truncate()

@@ -128,7 +128,8 @@ def report(
 
     The page is that of the replay command: figures, plots, and every episode tick by tick.
     """
-    from logtriage.evaluation.shifts import SHIFTS, shift_rows
+    from logtriage.evaluation.cell_files import SHIFTS
+    from logtriage.evaluation.shifts import shift_rows
 
     prices = options.prices_in(value, cost_per_episode, token_prices)
     if html or show:

@@ -81,12 +81,10 @@ def served_players(
     served = [policy for policy in policies if endpoints_in(policy)]
     loaded = any(policy.startswith(LOCAL) for policy in policies)
     for field in () if served else attrs.fields(Endpoint):
-        is_set = field.name != "extra" and getattr(endpoint, field.name) != field.default
-        if is_set and not (loaded and field.name in _LOCAL_TAKES):
-            raise InvalidInput(
-                f"--{field.name.replace('_', '-')} goes with a model behind an endpoint, "
-                f"{ENDPOINT}MODEL"
-            )
+        default = {} if field.name == "extra" else field.default
+        if getattr(endpoint, field.name) != default and not (loaded and field.name in _LOCAL_TAKES):
+            option = "extra-body" if field.name == "extra" else field.name.replace("_", "-")
+            raise InvalidInput(f"--{option} goes with a model behind an endpoint, {ENDPOINT}MODEL")
     return {policy: served_player(policy, endpoint, split) for policy in served}
 
 

@@ -57,26 +57,46 @@ def evaluate_shifts(
     screens: int | None,
     out: Path | None,
     *,
+    fresh: bool,
+    retry_unscored: bool,
     as_json: bool,
 ) -> None:
     """Let players play shifts, and print a table for each task; ``out`` keeps them and goes on."""
-    from logtriage.evaluation.shifts import SHIFTS, record_shifts, shift_row
+    from logtriage.evaluation.shifts import open_shifts, record_shifts, shift_row
 
     every = {task: shift_ids(task, split, len(numbers), numbers.start) for task in tasks}
     # A model that is loaded here plays no shifts: the names below say so.
     served = served_players(policies, endpoint)
     recorders = {policy: _recorder(policy, served, screens) for policy in policies}
-    file = None if out is None else out / SHIFTS
+    shown = "" if screens is None else f", screens {screens}"
+    settings = {name: f"{player.description}{shown}" for name, player in served.items()}
+    settings = dict.fromkeys(policies, "") | settings
+    file = None
+    if out is not None:
+        file = open_shifts(out, settings, fresh=fresh, retry_unscored=retry_unscored)
     rows: list[ShiftRow] = []
+    errors: list[str] = []
     for task, ids in every.items():
         for policy, recorder in recorders.items():
             workers = concurrency if policy in served else 1
             with Bar(f"{policy} plays", "shifts", kept=what_is_kept(out)) as bar:
                 records = record_shifts(
-                    ids, policy, recorder, file=file, workers=workers, on_progress=bar.show
+                    ids,
+                    policy,
+                    recorder,
+                    settings=settings[policy],
+                    file=file,
+                    workers=workers,
+                    on_progress=bar.show,
                 )
             rows.append(shift_row(policy, task, records))
+            errors.append(next((record["error"] for record in records if record["error"]), ""))
     put_shifts(rows, as_json=as_json)
+    for row, error in zip(rows, errors, strict=True):
+        if row.unscored:
+            note(
+                f"{row.policy} on {row.task}: {row.unscored} unscored; the first: {error}", "yellow"
+            )
     for policy, player in served.items():
         note(f"{policy}: {in_words(player.asked[policy].usage)}", "dim")
     if file is not None:

@@ -22,6 +22,8 @@ from logtriage.transcript import COMPLETED, Transcript
 #: The folders of a run that hold lines of cells.
 TRANSCRIPTS: Final = "transcripts"
 EXPLANATIONS: Final = "explanations"
+#: The file of a run of shifts.
+SHIFTS: Final = "shifts.jsonl"
 #: The journal of open episodes (:class:`UnderWay`).
 UNDER_WAY: Final = ".under-way.jsonl"
 _SLUG: Final = 40

@@ -89,7 +89,9 @@ def check_explainable(spec: RunSpec, incidents: Incidents) -> tuple[str, ...]:
     if spec.role_split is not None:
         raise InvalidInput("joint play is not explained: a tick has several actions")
     tasks = {
-        cell.task: list(map(incidents, cell.ids[:LOOKED_AT])) for cell in plan(spec, incidents)
+        cell.task: list(map(incidents, cell.ids[:LOOKED_AT]))
+        for cell in plan(spec, incidents)
+        if cell.ids  # an agent of a graded run may lack a task
     }
     reasons = {
         task: why_unexplained(first[0])

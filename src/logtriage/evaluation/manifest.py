@@ -10,8 +10,8 @@ from logtriage import __version__
 from logtriage.codec import role_split_to_json, structured
 from logtriage.drawing.ids import SEALED
 from logtriage.errors import InvalidInput, LogTriageError
+from logtriage.evaluation.cell_files import SHIFTS
 from logtriage.evaluation.incidents import Incidents
-from logtriage.evaluation.shifts import SHIFTS
 from logtriage.evaluation.spec import RunSpec, plan
 from logtriage.grading import get_rubric
 from logtriage.roles import RoleSplit

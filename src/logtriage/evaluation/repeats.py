@@ -13,7 +13,7 @@ from logtriage.evaluation.episodes import is_solved
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.statistics import Interval, mean_interval, pass_at_k, pass_hat_k
 
-_REPEAT: Final = re.compile(r"(.+)#\d+")
+_REPEAT: Final = re.compile(r"(.+)#(\d+)")
 
 
 @attrs.frozen
@@ -38,13 +38,18 @@ def repeat_name(agent: str, number: int) -> str:
 
 
 def attempts_of(run: LoadedRun) -> dict[str, list[str]]:
-    """The policies of each agent of a run: all its repeats, or one policy of the same name."""
+    """The policies of each agent of a run: its repeats in order, or one policy of the same name."""
     attempts: dict[str, list[str]] = {}
-    for policy in run.policies:
+    for policy in sorted(run.policies, key=_number):
         match = _REPEAT.fullmatch(policy)
         repeat = match is not None and match[1] in run.policies
         attempts.setdefault(match[1] if match and repeat else policy, []).append(policy)
     return attempts
+
+
+def _number(policy: str) -> int:
+    match = _REPEAT.fullmatch(policy)
+    return 0 if match is None else int(match[2])
 
 
 def attempts_on(run: LoadedRun, task: str) -> dict[str, list[str]]:

@@ -5,13 +5,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
+from logtriage._lib.files import replacing
 from logtriage._lib.grouping import grouped
 from logtriage._lib.progress import OnProgress, watched
-from logtriage.evaluation.cell_files import append, mend, read_lines
+from logtriage.errors import InvalidInput
+from logtriage.evaluation.cell_files import SHIFTS, append, mend, read_lines
+from logtriage.evaluation.manifest import RUN_FILE
 from logtriage.evaluation.net_values import net_value
 from logtriage.evaluation.parallel import threaded
 from logtriage.evaluation.statistics import Interval, mean_interval
@@ -26,7 +29,6 @@ from logtriage.shift import (
     shift_grade_to_json,
 )
 
-SHIFTS: Final = "shifts.jsonl"
 #: Plays a shift and returns (last state, why it broke off or None).
 ShiftRecorder = Callable[[Shift], tuple[ShiftState, str | None]]
 
@@ -66,12 +68,16 @@ def scripted(name: str) -> ShiftRecorder:
 
 
 def shift_record(
-    shift_id: str, policy: str, state: ShiftState, error: str | None = None
+    shift_id: str, policy: str, state: ShiftState, error: str | None = None, settings: str = ""
 ) -> dict[str, Any]:
-    """The JSON record of a played shift; ``error`` says why it is unscored (None: it is scored)."""
+    """The JSON record of a played shift; ``error`` says why it is unscored (None: it is scored).
+
+    ``settings`` are those of the player.
+    """
     return {
         "shift": shift_id,
         "policy": policy,
+        "settings": settings,
         "error": error,
         "actions": [shift_action_to_wire(action) for action in state.history],
         "grade": None if error else shift_grade_to_json(grade(state)),
@@ -79,9 +85,51 @@ def shift_record(
     }
 
 
-def record_shift(shift_id: str, policy: str, recorder: ShiftRecorder) -> dict[str, Any]:
+def record_shift(
+    shift_id: str, policy: str, recorder: ShiftRecorder, settings: str = ""
+) -> dict[str, Any]:
     """Play a shift with a recorder and return its :func:`shift_record`."""
-    return shift_record(shift_id, policy, *recorder(make_shift(shift_id)))
+    return shift_record(shift_id, policy, *recorder(make_shift(shift_id)), settings)
+
+
+def open_shifts(
+    directory: Path,
+    settings: Mapping[str, str],
+    *,
+    fresh: bool = False,
+    retry_unscored: bool = False,
+) -> Path:
+    """The file of shifts in a directory, for players with these ``settings``.
+
+    ``fresh`` throws away the shifts that are there, ``retry_unscored`` those of the players without
+    a score.
+
+    Raises:
+        InvalidInput: if a run of incidents is there, or a shift of a player with other settings.
+    """
+    file = directory / SHIFTS
+    if (directory / RUN_FILE).exists():
+        raise InvalidInput(f"{directory}: a run of incidents; shifts take a directory of their own")
+    if fresh:
+        file.unlink(missing_ok=True)
+    lines = read_lines(file)
+    records = list(map(json.loads, lines))
+    for record in records:
+        mine, there = settings.get(record["policy"]), record.get("settings", "")
+        if mine not in (None, there):
+            raise InvalidInput(
+                f"{file}: {record['policy']} played {record['shift']} with other settings: "
+                f"{there or 'none'}; now {mine or 'none'}. Choose another directory, or --fresh"
+            )
+    kept = [
+        line
+        for line, record in zip(lines, records, strict=True)
+        if record["error"] is None or record["policy"] not in settings
+    ]
+    if retry_unscored and kept != lines:
+        with replacing(file) as to:
+            to.writelines(kept)
+    return file
 
 
 def kept_shifts(file: Path, policy: str) -> dict[str, dict[str, Any]]:
@@ -111,6 +159,7 @@ def record_shifts(
     policy: str,
     recorder: ShiftRecorder,
     *,
+    settings: str = "",
     file: Path | None = None,
     workers: int = 1,
     on_progress: OnProgress | None = None,
@@ -123,7 +172,7 @@ def record_shifts(
     kept = {} if file is None else kept_shifts(file, policy)
     wanted = list(ids)
     left = [shift_id for shift_id in wanted if shift_id not in kept]
-    play_one = partial(record_shift, policy=policy, recorder=recorder)
+    play_one = partial(record_shift, policy=policy, recorder=recorder, settings=settings)
     with closing(threaded(play_one, lambda *_: None, left, workers)) as records:
         for record in watched(records, on_progress, len(left)):
             kept[record["shift"]] = record

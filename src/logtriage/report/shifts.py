@@ -5,6 +5,7 @@ system leads to its incident on a replay page beside it.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from pathlib import Path
@@ -19,10 +20,12 @@ from logtriage._lib.files import replacing
 from logtriage._lib.printable import counted
 from logtriage.actions import Wait, describe
 from logtriage.errors import InvalidInput
+from logtriage.evaluation.cell_files import SHIFTS, read_lines
 from logtriage.grading import grade as grade_alone
 from logtriage.report.episode import Episode
 from logtriage.report.replay.document import MAX_BELIEFS, document
 from logtriage.report.replay.page import render_replay
+from logtriage.report.text import NO_FIGURE
 from logtriage.shift import ShiftState, begin, grade, make_shift, take
 from logtriage.shift.grades import IncidentGrade, ShiftGrade
 from logtriage.shift.screens import observe
@@ -70,22 +73,29 @@ def write_timelines(run: Path, out: Path, *, beliefs: int = MAX_BELIEFS) -> int:
     line.
     """
     shown, episodes, grades = list[str](), list[Episode](), dict[str, list[float]]()
-    file, incidents = run / "shifts.jsonl", out.with_name(f"{out.stem}-incidents.html")
-    for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
+    file, incidents = run / SHIFTS, out.with_name(f"{out.stem}-incidents.html")
+    unscored = Counter[str]()
+    for number, line in enumerate(read_lines(file), start=1):
         try:
             record = json.loads(line)
             shift, policy, actions = (record[key] for key in ("shift", "policy", "actions"))
+            failed = record.get("error") is not None
         except (ValueError, KeyError, TypeError) as error:
             raise InvalidInput(f"{file}:{number}: no record of a shift ({error!r})") from None
         state, firing = _replay(shift, actions)
         graded = grade(state)
-        grades.setdefault(policy, []).append(graded.score)
+        scores = grades.setdefault(policy, [])
+        if failed:
+            unscored[policy] += 1
+        else:
+            scores.append(graded.score)
         shown.append(_timeline(policy, state, graded, firing, incidents.name))
         for alone in state.states:
             if alone.history:
                 episodes.append(_as_episode(policy, alone))
     means = "".join(
-        f"<li>{escape(policy)}: mean grade {fmean(each):.3f} of {counted(len(each), 'shift')}</li>"
+        f"<li>{escape(policy)}: mean grade {f'{fmean(each):.3f}' if each else NO_FIGURE} of "
+        f"{counted(len(each), 'shift')}, {unscored[policy]} unscored</li>"
         for policy, each in grades.items()
     )
     page = (

@@ -99,8 +99,9 @@ def episodes_document(
     from logtriage.evaluation import SOLVED
 
     episodes = list(episodes)
-    by_grade = sorted(range(len(episodes)), key=lambda place: episodes[place].grade.score or 0.0)
-    worst = by_grade[:explain]
+    scores = {place: episode.grade.score for place, episode in enumerate(episodes)}
+    scored = [place for place, score in scores.items() if score is not None]
+    worst = sorted(scored, key=lambda place: scores[place] or 0.0)[:explain]
     total = len(worst) + len(episodes)
     for place in watched(worst, on_progress, total):
         episodes[place] = _explained(episodes[place])
