@@ -45,10 +45,14 @@ def test_every_incident_has_its_bar_and_what_was_done_to_it(tmp_path: Path) -> N
 
 def test_hand_overs_are_marked(tmp_path: Path) -> None:
     kept(tmp_path, "forward_all")
-    assert write_timelines(tmp_path, tmp_path / "page.html", beliefs=0) == 1
+    file = tmp_path / "shifts.jsonl"
+    broken = {**json.loads(file.read_text()), "error": "no answer", "grade": None}
+    file.write_text(f'{file.read_text()}{json.dumps({**broken, "policy": "b"})}\n{{"torn')
+    assert write_timelines(tmp_path, tmp_path / "page.html", beliefs=0) == 2
     page = (tmp_path / "page.html").read_text()
     assert re.search(r">H\d+ · 0\.\d\d<", page)
-    assert re.search(r"<li>forward_all: mean grade 0\.\d{3} of 1 shift</li>", page)
+    assert re.search(r"<li>forward_all: mean grade 0\.\d{3} of 1 shift, 0 unscored</li>", page)
+    assert "<li>b: mean grade – of 0 shifts, 1 unscored</li>" in page
 
 
 def test_an_incident_that_was_left_open_has_its_episode(tmp_path: Path) -> None:
