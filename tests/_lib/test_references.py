@@ -64,11 +64,12 @@ def test_an_unknown_id_is_refused_with_the_known_ones() -> None:
 
 def test_players_are_told_apart_by_names_arguments_and_descriptions() -> None:
     here = f"{__name__}.own{code_of(__name__)}"
-    made = [own, partial(own, 1), partial(own, by=2), (own, own), TRIAGE_3, NetworkRoles(TEAM)]
+    made = [own, partial(own, 0.5), partial(own, None, by=[2]), (own, own)]
+    made += [TRIAGE_3, NetworkRoles(TEAM)]
     assert [player_name(maker) for maker in made] == [
         here,
-        f"{here} of (1)",
-        f"{here} of (2)",
+        f"{here} of (0.5)",
+        f"{here} of (None) (by=(2))",
         f"({here}, {here})",
         "logtriage.grading.rubric.Rubric",
         "net:runs/1 0123",

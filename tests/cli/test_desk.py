@@ -297,7 +297,7 @@ def test_transcripts_are_appended_to_a_file(tmp_path: Path) -> None:
 
 def test_a_game_is_kept_as_it_comes(tmp_path: Path) -> None:
     out = tmp_path / "games.jsonl"
-    out.write_text("before\n")
+    out.write_text("before")  # without its line break
     kept = Kept(out, lambda state, status: encode_transcript(transcript_of(state, status=status)))
     states = list(steps(INCIDENT, make_policy("expert")(INCIDENT)))
     for state in states:

@@ -267,6 +267,7 @@ def test_a_model_plays_roles_of_a_team(team: str, roles: set[str], tmp_path: Pat
         (["openai:m", "--base-url", UNREACHABLE, "--concurrency", "0"], "concurrency must be at"),
         (["triage=openai:m", "--base-url", UNREACHABLE], "is a team: expected a role split"),
         (["expert", "--base-url", UNREACHABLE], "--base-url goes with a model behind an endpoint"),
+        (["expert", "--extra-body", '{"a": 1}'], "--extra-body goes with a model"),
         (["expert", "--max-tokens", "7"], "--max-tokens goes with a model behind an endpoint"),
     ],
 )

@@ -11,6 +11,9 @@ from tests.adapters.test_endpoint import completion, server
 from tests.cli.test_cli import logtriage
 
 SHIFT = "quiet_shift-v1/train/0"
+WAIT = {
+    "id": "1", "type": "function", "function": {"name": "wait", "arguments": '{"ticks": 500}'},
+}  # fmt: skip
 CELL = ("--task", "quiet_shift-v1", "--split", "train", "--episodes", 1)
 
 
@@ -38,10 +41,8 @@ def test_eval_plays_shifts_and_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("reply", ["tools", "json"])
 def test_a_served_model_plays_a_shift(reply: str, tmp_path: Path) -> None:
-    wait = {"name": "wait", "arguments": '{"ticks": 500}'}
     text = '{"action_type": "wait", "ticks": 500}'
-    calls = [{"id": "1", "type": "function", "function": wait}]
-    answer = completion(None, tool_calls=calls) if reply == "tools" else completion(text)
+    answer = completion(None, tool_calls=[WAIT]) if reply == "tools" else completion(text)
     with server(lambda _: (200, answer)) as (url, seen):
         result = logtriage(
             "eval", "openai:m", *CELL, "--base-url", url, "--reply", reply, "--screens", 2,
@@ -57,11 +58,24 @@ def test_a_served_model_plays_a_shift(reply: str, tmp_path: Path) -> None:
     assert len(screens) == 2
 
 
-def test_a_shift_whose_model_never_answers_is_unscored() -> None:
-    with server(lambda _: (400, b"{}")) as (url, _):
-        result = logtriage("eval", "openai:m", *CELL, "--base-url", url, "--json")
-    assert result.exit_code == 1
-    assert json.loads(result.stdout)["unscored"] == 1
+def test_an_unscored_shift_is_played_again_by_the_same_player(tmp_path: Path) -> None:
+    answers = [(400, b"{}")]
+    with server(lambda _: answers[-1]) as (url, _):
+        words = ("eval", "openai:m", *CELL, "--base-url", url, "--out", tmp_path)
+        result = logtriage(*words)
+        assert (result.exit_code, "1 unscored; the first: " in result.stderr) == (1, True)
+        answers.append((200, completion(None, tool_calls=[WAIT])))
+        assert logtriage(*words).exit_code == 1
+        assert logtriage(*words, "--retry-unscored").exit_code == 0
+        other = logtriage(*words, "--seed", 1)
+        assert (other.exit_code, "played with other settings" in other.stderr) == (2, False)
+        assert logtriage(*words, "--seed", 1, "--fresh").exit_code == 0
+    assert len((tmp_path / "shifts.jsonl").read_text().splitlines()) == 1
+    logtriage(
+        "eval", "random", "--task", "single_crash-v4", "--episodes", 1, "--out", tmp_path / "a"
+    )
+    mixed = logtriage("eval", "oracle", *CELL, "--out", tmp_path / "a")
+    assert (mixed.exit_code, "a run of incidents" in mixed.stderr) == (2, True)
 
 
 def test_a_person_plays_line_by_line() -> None:

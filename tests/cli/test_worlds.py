@@ -68,6 +68,9 @@ def test_what_is_played_is_graded_in_its_world_alone(folder: Path, tmp_path: Pat
     )
     assert played.exit_code == 0
     assert logtriage("grade", out, "--world", folder).exit_code == 0
+    short = tmp_path / "short.jsonl"
+    short.write_text(out.read_text().replace(f"{NAME}:outage/", "outage/"))
+    assert logtriage("grade", short, "--world", folder).exit_code == 0
     other = logtriage("grade", out, "--world", "tiny")
     assert other.exit_code == 2
     assert f"of world '{NAME}', and the world given here is 'tiny'" in other.stderr

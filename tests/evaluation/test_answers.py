@@ -106,8 +106,8 @@ def test_a_mistake_is_named_by_line_and_column(tmp_path: Path, row: str, mistake
 
 def test_all_mistakes_are_named_at_once(tmp_path: Path) -> None:
     with pytest.raises(SheetError) as caught:
-        graded(tmp_path, "a,,,,,,,", f"{BASIC},,,,,,,", "b,,,,,,,")
-    assert [told.split(":")[1] for told in caught.value.mistakes] == ["2", "3", "4"]
+        graded(tmp_path, "a,,,,,,,", "short", f"{BASIC},,,,,,,", "b,,,,,,,")
+    assert [told.split(":")[1] for told in caught.value.mistakes] == ["2", "3", "4", "5"]
     once, twice = f"{BASIC},ts-basic-service,,,,,,", f"{CODE},ts-basic-service,,,,,,"
     with pytest.raises(SheetError, match=r"csv:4: .* stands in 2 rows \(lines 3, 4\), and others"):
         graded(tmp_path, once, twice, twice)

@@ -1,8 +1,10 @@
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
 
+from logtriage import make_incident
 from logtriage.errors import InvalidInput, RubricError, UnknownName
 from logtriage.evaluation import LoadedRun, RunSpec, compare_runs, evaluate, load_run
 from logtriage.grading import DEFAULT
@@ -33,6 +35,15 @@ def test_run_compared_with_itself_shows_no_difference(tmp_path: Path) -> None:
         assert (comparison.better, comparison.worse, comparison.same) == (0, 0, 15)
         assert attrs.astuple(comparison.difference) == (0.0, 0.0, 0.0)
         assert (comparison.bound_a, comparison.bound_b) == (comparison.mean_a, comparison.mean_b)
+
+
+def test_incidents_of_two_bundles_are_the_same_or_not_compared(tmp_path: Path) -> None:
+    run = played(tmp_path, ["expert"])
+    other: Any = attrs.evolve(run, manifest=attrs.evolve(run.manifest, bundle="another"))
+    assert len(compare_runs(run, other)) == 1
+    turned = {name: make_incident(f"{TASK}/train/{name[-1]}") for name in run.planned[0].ids}
+    with pytest.raises(InvalidInput, match="is another incident in each, of another bundle"):
+        compare_runs(run, attrs.evolve(other, incidents=turned.__getitem__))
 
 
 def test_difference_is_b_less_a_on_the_incidents_that_both_scored(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from logtriage.evaluation import (
     load_run,
     summarise,
 )
+from logtriage.evaluation.explaining import check_explainable
 from logtriage.evaluation.money import Prices, worth_of
 from logtriage.evaluation.net_values import AtWorth, NetValue
 from logtriage.evaluation.repeats import repeats_of
@@ -53,6 +54,7 @@ def test_agents_attempts_and_tasks_are_the_cells_of_a_run(tmp_path: Path) -> Non
         ("agent", TASK, 1, 0),
     ]
     assert run.complete
+    assert check_explainable(run.manifest.spec, Incidents()) == ()  # some cells are empty
     assert (run.split_of(TASK), run.manifest.spec.split) == ("test", "test")
 
 
@@ -65,6 +67,8 @@ def test_attempts_at_a_few_incidents_are_no_repeats(tmp_path: Path) -> None:
     keep_run(once * 2, tmp_path / "all", Incidents())
     (each,) = repeats_of(load_run(tmp_path / "all"))
     assert (each.incidents, each.repeats) == (3, 2)
+    (row,) = keep_run([made(0, "me#2"), made(0)], tmp_path / "turned", Incidents())
+    assert row.policies == ["me", "me#2"]
 
 
 def test_all_figures_of_repeats_are_of_all_attempts(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """References ``module:name`` to a user's own objects, which commands take in place of an id."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial, reduce
 from hashlib import blake2b
 from importlib import import_module
@@ -73,12 +73,14 @@ def player_name(maker: object) -> str:
     The text of a partial has its arguments; a name is followed by a digest of its module's file.
     An object with a ``fingerprint``, such as a role split, adds that.
     """
-    if isinstance(maker, tuple):
+    if isinstance(maker, tuple | list):
         return f"({', '.join(map(player_name, maker))})"
+    if isinstance(maker, Mapping):
+        return f"({', '.join(f'{key}={player_name(value)}' for key, value in maker.items())})"
     if isinstance(maker, partial):
-        given = *maker.args, *maker.keywords.values()
-        return f"{player_name(maker.func)} of {player_name(given)}"
-    if isinstance(maker, str | int):
+        by_name = f" {player_name(maker.keywords)}" if maker.keywords else ""
+        return f"{player_name(maker.func)} of {player_name(maker.args)}{by_name}"
+    if maker is None or isinstance(maker, str | bytes | int | float):
         return repr(maker)
     described = getattr(maker, "description", None)
     if isinstance(described, str):

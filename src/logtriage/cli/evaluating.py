@@ -114,6 +114,11 @@ def evaluate_(
             explain=explain or None,
             value_of_incident=value,
             style=None if style == STYLES[0] else style,
+            seal_file=seal_file,
+            jobs=jobs,
+            ray=ray,
+            luck_adjusted=luck_adjusted,
+            legend=legend,
         )
         played = task or [], split or options.SPLIT, range(start, start + episodes)
         evaluate_shifts(

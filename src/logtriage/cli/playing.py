@@ -167,7 +167,8 @@ class Kept:
                 place = file.seek(0, os.SEEK_END)
             if self._place is None and place:  # a last line without its end stays a line
                 file.seek(place - 1)
-                line = line if file.read(1) == b"\n" else b"\n" + line
+                if file.read(1) != b"\n":
+                    place += file.write(b"\n")
             file.seek(place)
             file.write(line)
             file.truncate()

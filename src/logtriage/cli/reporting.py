@@ -133,8 +133,9 @@ def report(
 
     prices = options.prices_in(value, cost_per_episode, token_prices)
     if html or show:
-        if as_json or prices is not None:
-            option = "--json" if as_json else "--value-of-incident"
+        figures = {"--json": as_json, "--value-of-incident": prices is not None}
+        figures |= {"--legend": legend, "--luck-adjusted": luck_adjusted}
+        if option := next((name for name, given in figures.items() if given), ""):
             raise InvalidInput(f"{option} prints figures; --html and --open write a page")
         from logtriage.report import write_replay
 

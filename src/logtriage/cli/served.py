@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import attrs
 
 from logtriage._lib.printable import counted
+from logtriage.adapters.request_limits import MAX_TOKENS
 from logtriage.adapters.served import (
     ENDPOINT,
     REPLIES,
@@ -109,7 +110,7 @@ def loaded_players(
             temperature=endpoint.temperature or 0.0,
             seed=endpoint.seed or 0,
             batch=batch,
-            max_tokens=min(endpoint.max_tokens, LOCAL_TOKENS),
+            max_tokens=LOCAL_TOKENS if endpoint.max_tokens == MAX_TOKENS else endpoint.max_tokens,
             template=template,
         )
         for policy in local

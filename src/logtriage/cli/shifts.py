@@ -1,6 +1,8 @@
 """Shifts on the command line: ``eval --task busy_shift-v1`` and ``play busy_shift-v1/train/1``."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,6 +64,7 @@ def evaluate_shifts(
     as_json: bool,
 ) -> None:
     """Let players play shifts, and print a table for each task; ``out`` keeps them and goes on."""
+    from logtriage.evaluation.keeping import holding
     from logtriage.evaluation.shifts import open_shifts, record_shifts, shift_row
 
     every = {task: shift_ids(task, split, len(numbers), numbers.start) for task in tasks}
@@ -71,22 +74,21 @@ def evaluate_shifts(
     shown = "" if screens is None else f", screens {screens}"
     settings = {name: f"{player.description}{shown}" for name, player in served.items()}
     settings = dict.fromkeys(policies, "") | settings
-    file = None
-    if out is not None:
-        file = open_shifts(out, settings, fresh=fresh, retry_unscored=retry_unscored)
     rows: list[ShiftRow] = []
     errors: list[str] = []
-    for task, ids in every.items():
-        for policy, recorder in recorders.items():
-            workers = concurrency if policy in served else 1
+    file = None
+    with nullcontext() if out is None else holding(out):
+        if out is not None:
+            file = open_shifts(out, settings, fresh=fresh, retry_unscored=retry_unscored)
+        for (task, ids), policy in product(every.items(), recorders):
             with Bar(f"{policy} plays", "shifts", kept=what_is_kept(out)) as bar:
                 records = record_shifts(
                     ids,
                     policy,
-                    recorder,
+                    recorders[policy],
                     settings=settings[policy],
                     file=file,
-                    workers=workers,
+                    workers=concurrency if policy in served else 1,
                     on_progress=bar.show,
                 )
             rows.append(shift_row(policy, task, records))

@@ -93,6 +93,8 @@ def pair_runs(
 ) -> tuple[list[tuple[str, str]], list[str]]:
     """(pairs of policies, tasks that both runs have); raises as :func:`compare_runs`."""
     _drawn_alike((a.directory, a.manifest), (b.directory, b.manifest))
+    if a.manifest.bundle != b.manifest.bundle:
+        _check_same_truths(a, b)
     if policy_a is None and policy_b is None and (shared := pairs_of(a, b)):
         pairs = shared
     else:
@@ -108,6 +110,16 @@ def pair_runs(
                 f"{rubric_label(b.rubrics[task])} in {b.directory}"
             )
     return pairs, tasks
+
+
+def _check_same_truths(a: LoadedRun, b: LoadedRun) -> None:
+    ours, theirs = ({name for cell in run.planned for name in cell.ids} for run in (a, b))
+    for name in sorted(ours & theirs):
+        if a.incidents(name).truth != b.incidents(name).truth:
+            raise InvalidInput(
+                f"{a.directory} and {b.directory}: {name} is another incident in each, of another "
+                "bundle"
+            )
 
 
 def run_names(directories: Sequence[Path]) -> tuple[str, ...]:

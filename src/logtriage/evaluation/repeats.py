@@ -55,8 +55,9 @@ def _number(policy: str) -> int:
 def attempts_on(run: LoadedRun, task: str) -> dict[str, list[str]]:
     """As :func:`attempts_of`, but only policies and agents with incidents of a task."""
     having = {cell.policy for cell in run.planned if cell.task == task and cell.ids}
-    groups = ((name, having.intersection(group)) for name, group in attempts_of(run).items())
-    return {name: [each for each in run.policies if each in kept] for name, kept in groups if kept}
+    groups = attempts_of(run).items()
+    kept = {name: [each for each in group if each in having] for name, group in groups}
+    return {name: group for name, group in kept.items() if group}
 
 
 def policies_of(run: LoadedRun, agent: str) -> list[str]:

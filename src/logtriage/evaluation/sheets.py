@@ -89,6 +89,8 @@ def read_answers(path: Path, incidents: Mapping[str, Incident]) -> tuple[Answer,
     answers: list[Answer] = []
     for line, row in _rows(path):
         try:
+            if isinstance(row, InvalidInput):
+                raise row
             answers.append(_answer(line, row, incidents))
         except LogTriageError as error:
             mistakes.append(f"{path}:{line}: {error}")
@@ -107,41 +109,45 @@ def _is_jsonl(path: Path) -> bool:
     return path.suffix.lower() == ".jsonl"
 
 
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | InvalidInput]]:
+    """Yield (line, row), or (line, what is wrong in it); SheetError for a wrong header."""
     if _is_jsonl(path):
         with path.open("rb") as lines:
             for where, row in json_lines(lines, str(path)):
-                if not isinstance(row, dict):
-                    raise SheetError([f"{where}: expected an object"])
-                _check_columns(where, list(row), whole=False)
-                yield _line_of(where), row
+                wrong = "expected an object"
+                if isinstance(row, dict):
+                    wrong = _wrong_columns(list(row), whole=False)
+                yield _line_of(where), InvalidInput(wrong) if wrong else row
         return
     rows = read_rows(path, str(path))
     header = [name.strip() for name in next(rows, ("", []))[1]]
     if len(header) == 1 and any(mark in header[0] for mark in _OTHER_SEPARATORS):
         raise SheetError([f"{path}:1: the cells are not separated by commas: save as CSV with "
                           "commas"])  # fmt: skip
-    _check_columns(f"{path}:1", header, whole=True)
+    if wrong := _wrong_columns(header, whole=True):
+        raise SheetError([f"{path}:1: {wrong}"])
     for where, cells in rows:
         if any(cell.strip() for cell in cells):
-            if len(cells) != len(header):
-                raise SheetError([f"{where}: {len(cells)} cells; the header has {len(header)}"])
-            yield _line_of(where), dict(zip(header, cells, strict=True))
+            short = InvalidInput(f"{len(cells)} cells; the header has {len(header)}")
+            same = len(cells) == len(header)
+            yield _line_of(where), dict(zip(header, cells, strict=True)) if same else short
 
 
 def _line_of(where: str) -> int:
     return int(where.rpartition(":")[2])
 
 
-def _check_columns(where: str, names: Sequence[str], *, whole: bool) -> None:
+def _wrong_columns(names: Sequence[str], *, whole: bool) -> str:
+    """What is wrong with the names of columns; empty if nothing is."""
     wrong = [name for name in names if name not in COLUMNS]
     if wrong:
-        raise SheetError([f"{where}: unknown column {wrong[0]!r:.60}; one of {', '.join(COLUMNS)}"])
+        return f"unknown column {wrong[0]!r:.60}; one of {', '.join(COLUMNS)}"
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
-        raise SheetError([f"{where}: column {twice[0]} stands there twice"])
+        return f"column {twice[0]} stands there twice"
     if "id" not in names or (whole and not {"root_cause", "handed_over"} & set(names)):
-        raise SheetError([f"{where}: expected the columns id, and root_cause or handed_over"])
+        return "expected the columns id, and root_cause or handed_over"
+    return ""
 
 
 def _answer(line: int, row: Mapping[str, Any], incidents: Mapping[str, Incident]) -> Answer:

@@ -160,7 +160,7 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: int) -> Ro
     states = [played_state(run.incidents(grade.incident), grade) for grade in scored]
     stated = [state for state in states if state.facts.confidence is not None]
     confidences = [state.facts.confidence or 0.0 for state in stated]
-    right = [_names_root_cause(state) for state in stated]
+    right = [state.facts.root_cause in state.incident.truth.root_causes for state in stated]
     asked = usage_of(transcripts)
     malformed = [act for state in states for act in state.actions if isinstance(act, Malformed)]
     unread, refused = ([], malformed) if asked is None or split else (malformed, [])

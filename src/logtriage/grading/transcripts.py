@@ -24,6 +24,7 @@ from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire, actions_from_wire
 from logtriage.roles.splits import get_role_split
 from logtriage.state import check_incident
+from logtriage.tasks import OF_WORLD
 from logtriage.transcript import COMPLETED, Splits, Transcript, check_drawn, plays_of
 
 #: Finds an incident by its id: :func:`make_incident`, or a lookup of recordings.
@@ -109,11 +110,16 @@ def grade_transcript(
 
 
 def _resolved(incident_id: str, resolve: Resolver) -> Incident:
-    """The incident of that id; InvalidInput if ``resolve`` returns anything else."""
+    """The incident of that id; InvalidInput if ``resolve`` returns anything else.
+
+    The id may leave out the world, which ``resolve`` then knows.
+    """
     incident: object = resolve(incident_id)
-    if isinstance(incident, Incident) and incident.id == incident_id:
-        return incident
-    got = f"incident {incident.id!r}" if isinstance(incident, Incident) else kind_of(incident)
+    got = kind_of(incident)
+    if isinstance(incident, Incident):
+        if incident_id in (incident.id, incident.id.partition(OF_WORLD)[2]):
+            return incident
+        got = f"incident {incident.id!r}"
     raise InvalidInput(f"incident {incident_id!r}: resolve returned {got}")
 
 

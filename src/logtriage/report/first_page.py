@@ -105,11 +105,12 @@ def _facts(run: Run) -> Iterable[tuple[str, str]]:
     if run.bases:
         yield "beside it", ", ".join(run.names[1:])
     yield "version", run.version
-    if not RECORDED_TASKS.keys() >= set(spec.tasks):
+    if not RECORDED_TASKS.keys() >= set(spec.tasks) and not spec.incidents:
         yield "split", f"{spec.split}{f' (seal {manifest.seal})' if manifest.seal else ''}"
     start = f", from number {spec.start}" if spec.start else ""
     runs = " in all runs" if run.bases else ""
-    yield "episodes", f"{len(run.episodes)}{runs} ({spec.episodes} per task and policy{start})"
+    each = "" if spec.incidents else f" ({spec.episodes} per task and policy{start})"
+    yield "episodes", f"{len(run.episodes)}{runs}{each}"
     if spec.kinds:
         yield "kinds", ", ".join(spec.kinds)
     yield "rubrics", ", ".join(run.rubrics)
@@ -190,7 +191,7 @@ def _places(run: Run, cells: Sequence[Cell]) -> dict[str, Any]:
         "id": "places",
         "title": "Where the declared root cause lies",
         "note": _PLACES_NOTE,
-        "head": ["agent", "incidents", *PLACES],
+        "head": ["agent", "episodes", *PLACES],
         "groups": [[task, [texts(cell) for cell in cells if cell.task == task]]
                    for task in run.tasks],
     }  # fmt: skip
