@@ -17,6 +17,7 @@ from logtriage.evaluation import (
     compare_runs,
     evaluate,
     gate_runs,
+    keep_run,
     load_run,
 )
 from logtriage.evaluation.gate import LEAST, Check, judged
@@ -184,6 +185,13 @@ def test_every_attempt_and_every_agent_of_the_baseline_counts(tmp_path: Path) ->
     assert compared.mean_b < 0.6 < compared.mean_a == 1.0
     gate = logtriage("gate", tmp_path / "new", tmp_path / "base")
     assert (gate.exit_code, "not compared, only in BASE: other" in gate.stderr) == (1, True)
+    lost = [attrs.evolve(each, status="lost") for each in new.transcripts["agent#2", TASK][:2]]
+    told = [*new.transcripts["agent", TASK], *new.transcripts["agent#2", TASK][2:], *lost]
+    keep_run(told, tmp_path / "lost", new.incidents)
+    torn = load_run(tmp_path / "lost")
+    first, *_ = gate_runs(torn, torn)  # it lacks no more than itself
+    assert (first.run, first.verdict) == (0.0, Verdict.NO_WORSE)
+    assert gate_runs(torn, new)[0].run == 2.0
 
 
 def test_a_task_that_the_run_leaves_out_fails(tmp_path: Path) -> None:

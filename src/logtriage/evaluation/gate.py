@@ -71,7 +71,7 @@ class Check:
     ``difference`` is run - base. A mis-page is an incident in which a wrong team was paged, if its
     teams are known; a false alarm is a benign incident with a page or a remedy. Of several attempts
     at an incident the mean counts. For ``unscored`` the values are counts over the incidents that
-    the base has graded, and any unscored attempt in the run is worse.
+    the base has graded: those in which the run lacks a larger share of its attempts.
     """
 
     policy: str
@@ -124,8 +124,15 @@ def _checks(
 ) -> Iterator[Check]:
     # Over the base's tasks: what the run leaves out is lost, a whole task as well as an incident.
     before, after = grades_of(base, theirs, base.tasks), grades_of(run, ours, run.tasks)
-    attempts = attempts_planned(run, ours, run.tasks)
-    lost = sum(len(after.get(name, ())) < max(1, attempts[name]) for name in before)
+    planned = attempts_planned(base, theirs, base.tasks), attempts_planned(run, ours, run.tasks)
+
+    def missing(graded: Sequence[object], attempts: int) -> float:
+        return 1.0 - len(graded) / max(1, attempts, len(graded))
+
+    lost = sum(
+        missing(after.get(name, ()), planned[1][name]) > missing(grades, planned[0][name])
+        for name, grades in before.items()
+    )
     verdict = Verdict.WORSE if lost else Verdict.NO_WORSE
     yield Check(ours, theirs, UNSCORED, verdict, len(before), float(lost), 0.0)
     shared = [(before[name], after[name]) for name in before if name in after]
