@@ -79,7 +79,8 @@ def load_tokenizer(path: str, template: str = "own") -> Any:
         kind: Any = PreTrainedTokenizerFast if named in PLAIN else AutoTokenizer
         tokenizer = kind.from_pretrained(place, padding_side="left")
     except (OSError, ValueError) as error:
-        raise InvalidInput(f"model {path!r}: no tokenizer can be loaded: {error}") from None
+        here = "" if Path(place).exists() else "no directory here, and from the hub "
+        raise InvalidInput(f"model {path!r}: {here}no tokenizer can be loaded: {error}") from None
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     if template == "tools":
