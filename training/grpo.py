@@ -59,6 +59,7 @@ from training.common.options import (
     recipe_parser,
     run_recipe,
 )
+from training.common.parts import NOTHING
 from training.common.tasks import TRAIN_SPLIT
 
 #: The training episodes, a line each, and the steps.
@@ -466,7 +467,7 @@ def main(arguments: list[str] | None = None) -> int:
         run_recipe(parser, arguments, Settings, started, {"quick": QUICK, **presets()})
     except NothingToLearn as reason:
         print(f"stopped: {reason}", file=sys.stderr)  # noqa: T201
-        return 1
+        return NOTHING
     return 0
 
 

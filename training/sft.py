@@ -271,12 +271,10 @@ def learn(
     with progress(console) as bar:
         steps = Steps(bar, title)
         named: dict[str, Any] = {
-            "model": model,
-            "args": config,
-            "train_dataset": Dataset.from_list([attrs.asdict(example) for example in examples]),
-            "processing_class": chat.tokenizer,
+            "model": model, "args": config, "processing_class": chat.tokenizer,
             "callbacks": [steps],
-        }
+            "train_dataset": Dataset.from_list([attrs.asdict(example) for example in examples]),
+        }  # fmt: skip
         trainer = (
             NotationTrainer(list(chat.actions), **named)
             if chat.is_notation

@@ -1,6 +1,7 @@
 """The tables of a study, from what was judged."""
 
 import io
+from contextlib import nullcontext
 from pathlib import Path
 
 import attrs
@@ -13,6 +14,7 @@ from rich.console import Console  # noqa: E402 (after the skips)
 
 from logtriage import make_incident, play  # noqa: E402
 from training.common.figures import Row, load_table, row_of, write_rows  # noqa: E402
+from training.common.parts import NOTHING, run_parts  # noqa: E402
 from training.study import TINY, Study, barred, main  # noqa: E402
 
 
@@ -25,6 +27,19 @@ def rows(grade: float, worths: tuple[float, ...] = (0.3, 0.9)) -> list[Row]:
 def judged(out: Path, name: str, split: str, temperature: float, episodes: list[Row]) -> None:
     """Leave the episodes as the study does."""
     write_rows(out / f"judged/{name}.{split}.{temperature:g}.csv", ["player"], {(name,): episodes})
+
+
+@pytest.mark.parametrize(("code", "failed"), [(0, False), (NOTHING, False), (1, True)])
+def test_a_part_that_crashes_ends_the_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, failed: bool
+) -> None:
+    (tmp_path / "a_part.py").write_text(
+        "import pathlib, sys\nout = pathlib.Path(sys.argv[2])\nout.mkdir()\n"
+        f"(out / 'run.json').write_text('{{}}')\nsys.exit({code})\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(SystemExit, match=r"one failed \(1\)") if failed else nullcontext():
+        run_parts(tmp_path / "out", {"one": ["a_part"]}, 1, Console(file=io.StringIO()))
 
 
 def test_a_newer_model_is_judged_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,9 @@ from rich.console import Console
 
 from training.common.files import RUN, load_json
 
+#: The exit code of a recipe in which all attempts earn the same, step after step: a result.
+NOTHING = 3
+
 
 def is_finished(out: Path) -> bool:
     """Whether the run in a directory has come to its end."""
@@ -41,8 +44,7 @@ def run_parts(
         name, process = next(iter(running.items()))
         process.wait()
         del running[name]
-        # 1: step after step all attempts earned the same, which is a result.
-        if process.returncode not in (0, 1) or not (out / name / RUN).exists():
+        if process.returncode not in (0, NOTHING) or not (out / name / RUN).exists():
             for other in running.values():
                 other.terminate()
             tail = (out / f"{name}.log").read_text("utf-8", "replace")[-2000:]
