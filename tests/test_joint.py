@@ -13,11 +13,13 @@ from logtriage.evidence import evidence
 from logtriage.joint import is_lost, observe_role, observe_roles, requests_left
 from logtriage.observation import slice_for
 from logtriage.policies import as_taken
+from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_team
 from logtriage.roles import RoleSplit, as_allowed, watched
-from logtriage.roles.splits import BY_TIER, NORTH_SOUTH, TRIO
+from logtriage.roles.splits import BY_TIER, NORTH_SOUTH, TRIO, TRIO_WITHOUT_BOARD
 
 INCIDENT = lt.make_incident("cascading_failure-v4/test/42")
+RECORDING = shipped_incidents()[0]
 TRIAGE, ESCALATION, REMEDIATION = TRIO.roles
 WAITING = (lt.Wait(), lt.Wait(), lt.Wait())
 
@@ -68,6 +70,17 @@ def test_a_late_board_comes_so_many_ticks_later_and_to_its_author_at_once() -> N
     state = transition_jointly(state, WAITING)
     assert observe_role(state, split, escalation).root_cause == "user-db"
     assert observe_role(state, split, triage).pages == (owner,)
+
+
+def test_a_class_of_a_fault_is_declared_as_a_root_cause_is() -> None:
+    network, split = lt.ClassifyFault("network"), with_settings(delay=1)
+    state = transition_jointly(lt.initial_state(RECORDING), (network, *WAITING[1:]))
+    for deaf in (TRIO_WITHOUT_BOARD, split):
+        assert observe_role(state, deaf, deaf.roles[0]).fault_category == "network"
+    seen = observe_role(state, split, split.roles[1])
+    assert (seen.fault_category, network in seen.last_actions) == (None, False)
+    state = transition_jointly(state, WAITING)
+    assert observe_role(state, split, split.roles[1]).fault_category == "network"
 
 
 def test_so_many_of_a_hundred_reports_are_lost_and_no_declaration() -> None:
@@ -169,3 +182,5 @@ def test_scripted_teams_play_by_these_rules(team: str, split: RoleSplit) -> None
     assert state.is_closed
     if team == "oracle":
         assert state.closing == "resolved"
+    state = play_joint_episode(RECORDING, make_team(team, split)(RECORDING), split)
+    assert team == "random" or not any(isinstance(act, lt.Malformed) for act in state.actions)

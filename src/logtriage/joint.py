@@ -8,7 +8,15 @@ from typing import Final
 
 import attrs
 
-from logtriage.actions import Action, ClassifySeverity, Report, Severity, action_name
+from logtriage.actions import (
+    Action,
+    ClassifyFault,
+    ClassifySeverity,
+    FaultCategory,
+    Report,
+    Severity,
+    action_name,
+)
 from logtriage.observation import Observation, observe, slice_for
 from logtriage.rng import below, draw, hash_name, subkey
 from logtriage.roles import Role, RoleSplit, is_request
@@ -18,7 +26,7 @@ from logtriage.world.simulation import Simulation
 
 LOSS_STREAM: Final = hash_name("lost reports")
 #: The kinds of action that declare something.
-DECLARING: Final = ("classify_severity", "identify_root_cause", "escalate")
+DECLARING: Final = ("classify_severity", "identify_root_cause", "classify_fault", "escalate")
 
 
 def observe_roles(
@@ -53,6 +61,7 @@ class Board:
     pages: tuple[str, ...]
     reports: tuple[tuple[int, Report], ...]
     root_causes: tuple[str, ...] | None = None
+    fault_category: FaultCategory | None = None
 
     @property
     def declared(self) -> tuple[str, ...]:
@@ -72,24 +81,27 @@ def board_of(state: State, role: Role | None = None) -> Board:
     if role is None or not role.hears_late:
         pages = tuple(team for _, team in facts.pages)
         every = declared_in(state)
-        return Board(facts.severity, facts.root_cause, pages, facts.reports, every)
+        fault = facts.fault_category
+        return Board(facts.severity, facts.root_cause, pages, facts.reports, every, fault)
     past = state.tick - 1 - role.delay
 
     def known(kind: str, when: int | None) -> bool:
-        return kind in role.may or (when is not None and when <= past)
+        return kind in role.kinds or (when is not None and when <= past)
 
     named = tuple(
         service for when, service in facts.root_causes if known("identify_root_cause", when)
     )
-    severity_at = next(
-        (when for when, action in state.history if isinstance(action, ClassifySeverity)), None
-    )
+
+    def first(kind: type[ClassifySeverity | ClassifyFault]) -> int | None:
+        return next((when for when, action in state.history if isinstance(action, kind)), None)
+
     return Board(
-        facts.severity if known("classify_severity", severity_at) else None,
+        facts.severity if known("classify_severity", first(ClassifySeverity)) else None,
         facts.root_cause if known("identify_root_cause", facts.root_cause_at) else None,
         tuple(team for when, team in facts.pages if known("escalate", when)),
         tuple(row for row in facts.reports if hears(state, role, *row)),
         None if declared_in(state) is None else named,
+        facts.fault_category if known("classify_fault", first(ClassifyFault)) else None,
     )
 
 
@@ -102,6 +114,7 @@ def _late(seen: Observation, state: State, role: Role) -> Observation:
         root_cause=seen.root_cause and board.root_cause,
         root_causes=None if seen.root_causes is None else board.root_causes,
         pages=seen.pages and board.pages,
+        fault_category=seen.fault_category and board.fault_category,
         reports=seen.reports and board.reports,
         last_actions=tuple(act for act in seen.last_actions if _is_heard(state, role, act)),
     )
@@ -112,7 +125,7 @@ def _is_heard(state: State, role: Role, action: Action) -> bool:
     if isinstance(action, Report):
         return hears(state, role, state.tick - 1, action)
     kind = action_name(action)
-    return not role.delay or kind not in DECLARING or kind in role.may
+    return not role.delay or kind not in DECLARING or kind in role.kinds
 
 
 def hears(state: State, role: Role, when: int, report: Report) -> bool:

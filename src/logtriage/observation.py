@@ -337,6 +337,7 @@ _SHOWN_IN: dict[str, str] = {
 _SUMMED_UP_IN: dict[str, tuple[str, ...]] = {
     "classify_severity": ("severity",),
     "identify_root_cause": ("root_cause", "root_causes"),
+    "classify_fault": ("fault_category",),
     "escalate": ("pages",),
     "remediate": ("remedies",),
     "report": ("reports",),
@@ -347,7 +348,9 @@ def slice_for(observation: Observation, role: Role) -> Observation:
     """What a role may see of an observation, by its views and the services that it watches."""
     hidden = frozenset(_FIELDS) - role.views
     shown = {kind for kind, view in _SHOWN_IN.items() if view in role.views} | role.kinds
-    own = {field for kind, fields in _SUMMED_UP_IN.items() if kind in role.may for field in fields}
+    own = {
+        field for kind, fields in _SUMMED_UP_IN.items() if kind in role.kinds for field in fields
+    }
     blanks: dict[str, object] = {
         field: blank
         for view in hidden

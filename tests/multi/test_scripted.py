@@ -35,6 +35,9 @@ def test_a_team_plays_there_as_it_plays_alone(spec: str, observations: str) -> N
         assert env.core_state.actions == last.actions
         assert infos["triage_0"]["score"] == grade(last).score
         assert team.actions() == {}
+    env.reset(options={"id": INCIDENT})
+    env.step(dict.fromkeys(env.agents, Wait()))
+    assert team.actions() == ScriptedTeam(env, spec).actions()
 
 
 def test_partners_see_what_an_agent_of_others_does() -> None:

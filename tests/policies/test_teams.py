@@ -13,7 +13,7 @@ from logtriage.policies import RolePolicies, as_taken
 from logtriage.policies.suspicion import heard, said
 from logtriage.registry import make_team
 from logtriage.roles import Role, RoleSplit
-from logtriage.roles.splits import SOLO, TRIO, TRIO_WITHOUT_REPORTS
+from logtriage.roles.splits import SOLO, TRIO, TRIO_WITHOUT_BOARD, TRIO_WITHOUT_REPORTS
 from logtriage.roles.words import NO_FAULT
 from logtriage.tasks import TaskSpec
 from logtriage.world.loading import load_world
@@ -96,6 +96,9 @@ def test_an_oracle_that_sees_nothing_closes_after_a_fix_that_was_held_back() -> 
     state = play_joint_episode(incident, make_team("a=oracle,b=oracle", split)(incident), split)
     assert lt.grade(state).score == 1.0
     assert state.tick == 4  # the schedule alone has three, and the fix in its second
+    team = "triage=oracle,escalation=oracle,remediation=oracle"
+    for state in played("cascading_failure-v4", TRIO_WITHOUT_BOARD, team, 6):
+        assert lt.grade(state).score == 1.0
 
 
 @every_small_task

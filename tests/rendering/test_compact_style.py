@@ -50,6 +50,8 @@ def test_what_came_of_a_page_is_said() -> None:
     (team, *_) = sorted(INCIDENT.truth.teams)
     shown = episode.act({"action_type": "escalate", "value": team}).text
     assert f"LAST: escalate {team}: acknowledged" in shown
+    for _ in range(2):
+        assert "LAST: not understood" in episode.act({}).text
     assert "LAST: wait" not in Episode(INCIDENT, style="compact").act({"action_type": "wait"}).text
 
 
@@ -60,3 +62,4 @@ def test_the_rules_are_half_as_long_and_name_every_fault() -> None:
     assert all(kind.name in short for kind in INCIDENT.world.kinds)
     for heading in ("SERVICES", "SEVERITY", "GRADE", "hand_over", "RUNBOOK"):
         assert heading in short
+    assert "Readings may err" not in short  # none does

@@ -7,11 +7,11 @@ import attrs
 import pytest
 
 from logtriage import Malformed, incident_ids, make_incident, parse_action, system_prompt
-from logtriage.actions import ACTION_TYPES, SEVERITIES
+from logtriage.actions import ACTION_TYPES, SEVERITIES, TEAM_ACTION_TYPES
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.rendering import Reply
-from logtriage.roles import RoleSplit
-from logtriage.roles.splits import ROLE_SPLITS, TRIO
+from logtriage.roles import Role, RoleSplit, as_allowed
+from logtriage.roles.splits import ROLE_SPLITS, SOLO, TRIO
 from logtriage.tasks import BENCHMARK_FOG, TASKS, TaskSpec
 
 #: At fog 0 lines name their cause; the other levels differ from the benchmark in figures alone.
@@ -55,6 +55,12 @@ def test_the_prompt_s_own_example_is_an_action() -> None:
     incident = make_incident("fleet_outage-v4/val/0")
     (line,) = (one for one in system_prompt(incident).splitlines() if one.startswith("ANSWER"))
     assert not isinstance(parse_action(line, incident.topology), Malformed)
+    for kind in TEAM_ACTION_TYPES:
+        role = Role("one", (), (kind,), watches=("north",))
+        prompt = system_prompt(incident, split=RoleSplit("two", (role, *SOLO.roles)), role=role)
+        (line,) = (one for one in prompt.splitlines() if one.startswith("ANSWER"))
+        action = parse_action(line, incident.topology, role.kinds)
+        assert not isinstance(as_allowed(action, role, incident.topology, None), Malformed)
 
 
 @pytest.mark.parametrize("split", ROLE_SPLITS.values(), ids=lambda split: split.name)

@@ -13,7 +13,7 @@ from logtriage.joint import observe_roles
 from logtriage.observation import Observation
 from logtriage.rendering import Style
 from logtriage.rendering.compact import LONG_LIST
-from logtriage.roles.splits import ESCALATION, REMEDIATION, TRIAGE, TRIO
+from logtriage.roles.splits import ESCALATION, NORTH_SOUTH, REMEDIATION, TRIAGE, TRIO
 from logtriage.tasks import BENCHMARK_FOG, TASKS, TaskSpec
 from logtriage.world.channels import DOWN
 from logtriage.world.loading import load_world
@@ -246,6 +246,25 @@ def test_of_many_services_every_alert_and_change_is_told() -> None:
     changes = "".join(line for line in text.splitlines() if line.startswith("CHANGES"))
     assert all(f" {one.service} {one.minutes_ago}" in changes for one in seen.changes)
     assert len(seen.alerts) > 3 < len(seen.changes)
+
+
+def test_what_several_roles_do_in_one_tick_is_told_in_full() -> None:
+    state = lt.initial_state(lt.make_incident("cascading_failure-v4/test/63"))
+
+    def told(*actions: Action, style: Style = "text") -> str:
+        after = observe_roles(transition_jointly(state, actions), NORTH_SOUTH)[1]
+        before = observe_roles(state, NORTH_SOUTH)[1]
+        return lt.render_observation(after, style, before=before)
+
+    alone = told(Wait(), lt.RequestMoreLogs("user-db")).partition("\nREQUESTED LOGS:\n")[2]
+    both = told(lt.RequestMoreLogs(), lt.RequestMoreLogs("user-db"))
+    assert alone.partition("\nLOGS:")[0] in both
+    assert "\neveryday lines: payment-db, email-queue\n" in both
+    pages = told(lt.Escalate("dba-team"), lt.Escalate("sre-team"))
+    assert "LAST: escalate dba-team: acknowledged; escalate sre-team: not ours\n" in pages
+    declared = told(lt.IdentifyRootCause("user-db"), Wait(), style="compact")
+    assert "\nLAST: identify_root_cause user-db\n" in declared
+    assert declared.endswith("\nDECLARED: severity -, root cause user-db")
 
 
 @pytest.mark.parametrize("style", ["text", "notation"])

@@ -25,7 +25,7 @@ class ScriptedTeam:
     ...     _, rewards, *_ = env.step({**team.actions(), **mine})
 
     The team sees what its roles see in the environment, and so what agents of your own did. A
-    reset of the environment makes a new team.
+    new episode makes a new team.
 
     Args:
         env: by turns or parallel; wrappers do not matter.
@@ -60,7 +60,7 @@ class ScriptedTeam:
         if state.is_closed:
             return {}
         if state is not self._state:
-            if self._team is None or not state.history:
+            if self._is_new(state):
                 self._team, self._memory = self._make(state.incident), None
             if isinstance(self._team, RolePolicies):
                 # The state in its memory follows from its own actions alone.
@@ -72,3 +72,10 @@ class ScriptedTeam:
             self._decided = dict(zip(env.possible_agents, taken, strict=True))
             self._state = state
         return dict(self._decided)
+
+    def _is_new(self, state: State) -> bool:
+        """Whether a state is not of the episode that the team plays."""
+        last = self._state
+        if last is None or state.incident is not last.incident or not state.history:
+            return True
+        return state.history[: len(last.history)] != last.history

@@ -46,8 +46,8 @@ from logtriage.policies.suspicion import (
     structures,
     suspects,
 )
-from logtriage.policies.team import idle
-from logtriage.roles import Role, is_request, may_ask
+from logtriage.policies.team import idle, may_take
+from logtriage.roles import Role
 from logtriage.roles.splits import SOLO
 from logtriage.roles.words import NO_FAULT
 from logtriage.world.channels import SPANS
@@ -88,16 +88,9 @@ class ExpertPolicy:
         role = alone if self.role is None else self.role
         book = write_down(observation, Notebook() if memory is None else memory)
         for action in _steps(observation, book, role):
-            if _may(role, action, observation):
+            if may_take(role, action, observation):
                 return action, book
         return idle(role), book
-
-
-def _may(role: Role, action: Action, observation: Observation) -> bool:
-    """Whether a role may take an action now: by its kind, its service and the requests left."""
-    if action_name(action) not in role.kinds or not may_ask(role, action, observation.topology):
-        return False
-    return not (observation.requests_left == 0 and is_request(action))
 
 
 def _steps(observation: Observation, book: Notebook, role: Role) -> Iterator[Action]:

@@ -123,9 +123,9 @@ class OracleRole:
     """A role that knows the truth, among others who may not.
 
     It plays its part of :func:`joint_schedule`. In the first tick without an action of its own it
-    reports the fault to the others, if it may. It waits for actions that it can see are missing:
-    it fixes once the root cause is declared, since a fix takes the evidence away, and closes
-    once everything is done.
+    reports the fault to the others, if it may. It takes no action before its tick in the schedule,
+    and waits for actions that it can see are missing: it fixes once the root cause is declared,
+    since a fix takes the evidence away, and closes once everything is done.
     """
 
     incident: Incident
@@ -138,9 +138,12 @@ class OracleRole:
         place = self.split.roles.index(self.role)
         plan = perfect_actions(self.incident)
         schedule = joint_schedule(self.incident, self.split)
-        part = [row[place] for row in schedule if row[place] in plan]
-        if position < len(part) and not self._early(part[position], observation):
-            return part[position], position + 1
+        part = [(due, row[place]) for due, row in enumerate(schedule) if row[place] in plan]
+        if position < len(part):
+            due, action = part[position]
+            # What it waits for may be on a board that it does not see: then it goes by the time.
+            if observation.tick >= due and not self._early(action, observation):
+                return action, position + 1
         return self._news(observation) or idle(self.role), position
 
     def _news(self, observation: Observation) -> Report | None:

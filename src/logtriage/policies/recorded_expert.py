@@ -19,11 +19,10 @@ from logtriage.actions import (
     RequestMoreLogs,
     Resolve,
     Severity,
-    action_name,
 )
 from logtriage.observation import Observation
 from logtriage.policies.base import Memory
-from logtriage.policies.team import idle
+from logtriage.policies.team import idle, may_take
 from logtriage.roles import Role
 from logtriage.roles.splits import SOLO
 from logtriage.world.clues import complaint
@@ -63,7 +62,7 @@ class RecordedExpertPolicy:
         role = alone if self.role is None else self.role
         heard = _listen(observation, Heard() if memory is None else memory)
         for action in _steps(observation, heard, role):
-            if action_name(action) in role.may:
+            if may_take(role, action, observation):
                 return action, heard
         return idle(role), heard
 
@@ -92,7 +91,7 @@ def _steps(observation: Observation, heard: Heard, role: Role) -> Iterator[Actio
     if observation.severity is None and heard.worst is not None:
         yield ClassifySeverity(heard.worst)
     alone = role.may >= _ALONE and not observation.hidden
-    suspect = _next_suspect(observation, heard)
+    suspect = _next_suspect(observation, heard, role)
     late = observation.ticks_left <= RESERVE
     if suspect is not None and not late:
         yield RequestMoreLogs(suspect)
@@ -106,8 +105,11 @@ def _steps(observation: Observation, heard: Heard, role: Role) -> Iterator[Actio
         yield RequestMoreLogs(None)
 
 
-def _next_suspect(observation: Observation, heard: Heard) -> str | None:
-    """The service to ask about next: ends of the chain of complaints, alerting services, edges."""
+def _next_suspect(observation: Observation, heard: Heard, role: Role) -> str | None:
+    """The service to ask about next: ends of the chain of complaints, alerting services, edges.
+
+    None if the role may ask about none of them any more.
+    """
     blamed = [dependency for _, dependency in heard.blame]
     complaining = {caller for caller, _ in heard.blame}
     ends = [service for service in blamed if service not in complaining]
@@ -120,7 +122,8 @@ def _next_suspect(observation: Observation, heard: Heard) -> str | None:
     ]
     edges = [topology.names[edge] for edge in topology.edges] if not alerting else []
     for service in (*reversed(ends), *alerting, *reversed(blamed), *unwell, *edges):
-        if service not in heard.inspected:
+        wanted = RequestMoreLogs(service)
+        if service not in heard.inspected and may_take(role, wanted, observation):
             return service
     return None
 

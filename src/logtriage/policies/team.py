@@ -21,7 +21,7 @@ from logtriage.incident import Incident
 from logtriage.joint import requests_left
 from logtriage.observation import Observation
 from logtriage.policies.base import Follower, Memory, Player, Policy, decision
-from logtriage.roles import Role, RoleSplit, as_allowed
+from logtriage.roles import Role, RoleSplit, as_allowed, is_request, may_ask
 from logtriage.roles.splits import SplitLike, get_role_split
 from logtriage.state import State, initial_state
 
@@ -119,6 +119,13 @@ def idle(role: Role) -> Action:
     if "wait" not in role.may and "request_more_logs" in role.may:
         return RequestMoreLogs(None)
     return Wait()
+
+
+def may_take(role: Role, action: Action, observation: Observation) -> bool:
+    """Whether a role may take an action now: by its kind, its service and the requests left."""
+    if action_name(action) not in role.kinds or not may_ask(role, action, observation.topology):
+        return False
+    return not (observation.requests_left == 0 and is_request(action))
 
 
 def as_taken(

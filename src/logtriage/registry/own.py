@@ -26,7 +26,8 @@ def is_own(spec: str) -> bool:
 def own_policy(spec: str, known: Iterable[str]) -> PolicyFactory:
     """The factory for ``module:name``, a policy or a callable that makes one.
 
-    The callable takes an incident or nothing. An error for a missing module suggests ``known``.
+    A callable that needs an argument gets the incident, any other nothing. An error for a missing
+    module suggests ``known``.
     """
     maker = _imported(spec, "policy", known)
     makes = callable(maker) and (_takes(maker, 1) or _takes(maker, 0))
@@ -59,7 +60,9 @@ class _Own:
 
     @property
     def description(self) -> str:
-        described = getattr(self.maker, "description", self.reference)
+        # A property of a class has a value only for the policies that the class makes.
+        own = getattr(self.maker, "description", None)
+        described = own if isinstance(own, str) else self.reference
         return f"{described}{code_of(self.reference.partition(':')[0])}"
 
 
@@ -67,7 +70,8 @@ class _OwnPolicy(_Own):
     def __call__(self, incident: Incident) -> Policy:
         policy = self.maker
         if not _acts(policy):
-            policy = policy(incident) if _takes(policy, 1) else policy()
+            # An argument with a default is a setting of the policy's own, not the incident.
+            policy = policy() if _takes(policy, 0) else policy(incident)
         if not _acts(policy):
             raise InvalidInput(f"{self.reference}: made {kind_of(policy)}, which has no act")
         return cast(Policy, policy)

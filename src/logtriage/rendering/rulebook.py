@@ -260,7 +260,7 @@ def short_rulebook(
     yield _services(topology, setting.world)
     yield _incident(setting)
     yield f"SEVERITY by EDGE: {_severity(setting.world)}."
-    yield "SCREENS. The first has everything; later ones only what is new. Readings may err."
+    yield "SCREENS. The first has everything; later ones only what is new."
     yield _directory(topology, setting.world)
     if rubric == TRIAGE_3.id:
         yield _grade(horizon, setting)

@@ -203,7 +203,7 @@ def _action_rules(
         return
     may = _in_order(useful if role is None else role.offered(useful))
     remedies = topology.remedies
-    example = _example(topology, may, remedies[0])
+    example = _example(topology, may, remedies[0], role)
     if reply in ("word", "act"):
         word = render_action(action_from_wire(example, topology, frozenset(may)), "word")
         form = f"one word, NAME or NAME{JOINT}VALUE"
@@ -231,12 +231,21 @@ def _action_rules(
     yield f"ACTIONS: {rows}"
 
 
-def _example(topology: Topology, may: tuple[str, ...], remedy: str) -> dict[str, str]:
+def _example(
+    topology: Topology, may: tuple[str, ...], remedy: str, role: Role | None
+) -> dict[str, str]:
     last = topology.names[-1]
+    # A role may ask only about what it watches.
+    asked = max(() if role is None else watched(role, topology), default=-1)
     values = {
         "remediate": f"{remedy}:{last}",
         "identify_root_cause": last,
         "escalate": topology.teams[-1],
+        "classify_severity": SEVERITIES[1],
+        "classify_fault": FAULT_CATEGORIES[0],
+        **dict.fromkeys(ASKS, topology.names[asked]),
+        "report": NO_FAULT,
     }
-    kind = next((name for name in values if name in may), may[0])
+    telling = ("remediate", "identify_root_cause", "escalate")
+    kind = next((name for name in telling if name in may), may[0])
     return {"action_type": kind, **({"value": values[kind]} if kind in values else {})}

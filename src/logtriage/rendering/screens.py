@@ -90,13 +90,16 @@ def render_observation(
 
 def _news(observation: Observation, before: Observation | None) -> Iterator[str]:
     """The parts of a screen that the one ``before`` lacks and that its agent does not know."""
-    known = set() if before is None else set(_parts(before))
-    known |= {*_what_can_be_asked(observation), f"DECLARED: {_declared_line(observation)}"}
+    # What was done in the last tick is news, even if it is what was done before.
+    parts = [] if before is None else _parts(before)
+    known = {part for part in parts if not part.startswith("LAST: ")}
+    known.update(_what_can_be_asked(observation))
+    if observation.may is None:  # a role also hears of what others did and declared
+        known.add(f"DECLARED: {_declared_line(observation)}")
     if before is not None:
-        known |= {
-            _header(observation),
-            f"LAST: {'; '.join(map(describe, observation.last_actions))}",
-        }
+        known.add(_header(observation))
+        if observation.may is None:
+            known.add(f"LAST: {'; '.join(map(describe, observation.last_actions))}")
         yield f"TICK {observation.tick}/{observation.horizon}"
     yield from (part for part in _parts(observation) if part not in known)
 
@@ -181,14 +184,20 @@ def _changes(changes: tuple[Change, ...], world: World | None, fleet: bool) -> t
 def _requested(observation: Observation) -> str:
     lines = [line for line in observation.inspection if line.token != DOWN]
     down = dict.fromkeys(line.service for line in observation.inspection if line.token == DOWN)
-    if RequestMoreLogs(None) not in observation.last_actions:
+    last = observation.last_actions
+    looks = {action.service for action in last if isinstance(action, RequestMoreLogs)}
+    if None not in looks:
         text = _logs("REQUESTED LOGS", lines)
     else:
-        telling, calm = compact.overview(observation, lines)
+        # In the same tick another role may have asked for one service, all of whose lines count.
+        named = [line for line in lines if line.service in looks]
+        rest = [line for line in lines if line.service not in looks]
+        telling, calm = compact.overview(observation, rest)
         if compact.is_fleet(observation):
             text = compact.roll_call(telling, len(calm))
+            text = f"{_logs('REQUESTED LOGS', named)}\n{text}" if named else text
         else:
-            text = _logs("REQUESTED LOGS", telling)
+            text = _logs("REQUESTED LOGS", [*named, *telling])
             text = f"{text}\neveryday lines: {', '.join(calm)}" if calm else text
     return f"{text}\n{NOT_COLLECTED}: {', '.join(down)}" if down else text
 
@@ -273,8 +282,9 @@ def effect_of(observation: Observation, action: Action) -> str:
             return f"{text}: no effect, {observation.root_cause} stands"
         case ClassifyFault(category) if observation.fault_category not in (category, None):
             return f"{text}: no effect, {observation.fault_category} stands"
-        case Escalate(_):
-            if observation.closing != Closing.MISROUTED:
+        case Escalate(team):
+            # Of several pages in a tick, the last one closed the incident.
+            if observation.closing != Closing.MISROUTED or team not in observation.pages[-1:]:
                 return f"{text}: acknowledged"
             return f"{text}: {NOT_OURS if not_ours(observation) else 'the wrong people took it'}"
         case Remediate(remedy, service):

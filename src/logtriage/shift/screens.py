@@ -26,7 +26,8 @@ from logtriage.shift.states import (
 from logtriage.wording import glance
 from logtriage.world.telemetry import Alert, EdgePanel
 
-#: A screen has at most this many characters.
+#: Beyond this many characters, a screen shows less of the board. The incident in full is never
+#: cut, since its answers cost ticks: a screen is longer where that alone leaves no room.
 MAX_SCREEN: Final = 3000
 
 
