@@ -17,6 +17,7 @@ from logtriage.topology import Topology
 from logtriage.world.default import default_world
 from logtriage.world.loading import WorldLike, is_world, load_world, world_named
 from logtriage.world.model import World
+from logtriage.world.schema.parts import BENCHMARK_FOG as BENCHMARK_FOG
 from logtriage.world.schema.parts import Task
 from logtriage.world.setting import Setting, check_whole
 from logtriage.world.unseen import UNSEEN, is_unseen, unseen_task
@@ -97,8 +98,6 @@ class TaskSpec:
 
 #: The rubric under which a hand-over has a worth, and silence none.
 WITH_WORTH: Final = "logtriage/3"
-#: The level of fog of the benchmark; ids of its tasks name no fog.
-BENCHMARK_FOG: Final = 2
 #: The version of the tasks of the default world.
 VERSION: Final = 4
 _HISTORY: Final = (

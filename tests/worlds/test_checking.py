@@ -158,6 +158,12 @@ BROKEN = [
      "tasks: outage: severities: expected 3 weights, not all 0"),
     (WORLD, "severities = [1, 1, 1]", "severities = [1, 1, 1]\ncounts = [1, 1, 1, 1]", WORLD,
      "tasks: outage: counts: expected 1 to 3 weights"),
+    (WORLD, "severities = [1, 1, 1]",
+     "severities = [1, 1, 1]\ncounts = [0, 0, 1]\ncalled_only = true", WORLD,
+     "topology: 'shop' has places for 2 of the faults of an incident; counts asks for 3"),
+    (WORLD, "  { background = 30, named = 0, blind = 10 },\n"
+     "  { background = 40, named = 0, blind = 20 },\n",
+     "", WORLD, "fog: expected at least 3 levels, got 2"),
 ]  # fmt: skip
 
 

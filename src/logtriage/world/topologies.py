@@ -52,7 +52,7 @@ def random_topology(
     stream = Stream(seed, TOPOLOGY_STREAM)
     names, tiers, depths = [drawn.gateway.name], [drawn.gateway.tier], [0]
     calls: list[list[str]] = [[]]
-    taken: dict[str, int] = {}
+    taken = {drawn.gateway.name: 1}
     for index in range(1, n_services):
         tier = first if index == 1 else _draw_tier(stream, drawn)
         stem = f"{drawn.nouns[stream.below(len(drawn.nouns))]}-{inner[tier].suffix}"

@@ -146,12 +146,18 @@ def _task(world: World, task: Task) -> Iterator[str]:
             yield from within("services", size, MIN_SERVICES, MAX_SERVICES)
     elif topology is None:
         yield f"topology: {UnknownName('topology', task.topology, world.topologies)}"
-    elif not any(
-        (kind.drifts or not task.creeping) and (callers or not task.called_only)
-        for row, callers in zip(topology.services, topology.callers, strict=True)
-        for kind in world.kinds_at(row.tier)
-    ):
-        yield f"topology: {task.topology!r} has no place for its faults"
+    else:
+        places = sum(
+            any(kind.drifts or not task.creeping for kind in world.kinds_at(row.tier))
+            and bool(callers or not task.called_only)
+            for row, callers in zip(topology.services, topology.callers, strict=True)
+        )
+        fewest = next((n for n, weight in enumerate(task.counts, start=1) if weight), 1)
+        if places < fewest:
+            yield (
+                f"topology: {task.topology!r} has places for {places} of the faults of an "
+                f"incident; counts asks for {fewest} or more"
+            )
 
 
 def _pages(world: World, task: Task, topology: Topology) -> Iterator[Problem]:

@@ -8,7 +8,14 @@ from collections.abc import Iterator
 from logtriage.world.checking.problem import HYPHENED, Problem, known, named, of_file, some, within
 from logtriage.world.model import World
 from logtriage.world.schema.canonical import RULES_FILE, TOKENS_FILE
-from logtriage.world.schema.parts import MAX_SERVICES, MIN_SERVICES, OWNER, DrawnTopologies, Topic
+from logtriage.world.schema.parts import (
+    BENCHMARK_FOG,
+    MAX_SERVICES,
+    MIN_SERVICES,
+    OWNER,
+    DrawnTopologies,
+    Topic,
+)
 
 
 def reference_problems(world: World) -> Iterator[Problem]:
@@ -115,8 +122,11 @@ def _rules(world: World) -> Iterator[str]:
         yield from within(f"fog[{level}].background", fog.background, 1, 99)
         yield from within(f"fog[{level}].named", fog.named, 0, 100)
         yield from within(f"fog[{level}].blind", fog.blind, 0, 100)
-    if not rules.fog:
-        yield "fog: expected at least one level"
+    if len(rules.fog) <= BENCHMARK_FOG:
+        yield (
+            f"fog: expected at least {BENCHMARK_FOG + 1} levels, got {len(rules.fog)}: ids without "
+            f"a level mean level {BENCHMARK_FOG}"
+        )
     yield from within("alerts.missed", rules.alerts.missed, 0, 99)
     yield from within("alerts.noisy", rules.alerts.noisy, 1, 99 - rules.alerts.missed)
 
@@ -137,7 +147,7 @@ def _drawn(world: World, drawn: DrawnTopologies) -> Iterator[str]:
         yield f"{where}.tiers: shares add up to 100"
     if not calling.intersection(names):
         yield f"{where}.tiers: none of {', '.join(names)} calls others"
-    yield from within(f"{where}.max_depth", drawn.max_depth, 1, 20)
+    yield from within(f"{where}.max_depth", drawn.max_depth, 2, 20)
     yield from within(f"{where}.second_caller", drawn.second_caller, 0, 1000)
     yield from within(f"{where}.ood_share", drawn.ood_share, 0, 1000)
     for size in drawn.ood_services:

@@ -22,6 +22,8 @@ Phrase = tuple[str, str]
 #: The groups of phrasings: ``train`` and ``val`` share the first, ``test`` and ``sealed`` the
 #: second.
 GROUPS: Final = ("train", "test", "ood")
+#: The level of fog of the benchmark: an id that names none means this level.
+BENCHMARK_FOG: Final = 2
 #: Services of a drawn topology.
 MIN_SERVICES: Final = 5
 MAX_SERVICES: Final = 200
