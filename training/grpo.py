@@ -48,6 +48,7 @@ from training.common.language import (
     play_held_out,
     progress,
     quieten,
+    rows_of,
     save,
 )
 from training.common.memory import presets, verdict
@@ -130,8 +131,7 @@ def is_barred(incident: str, share: float) -> bool:
 class Rollouts:
     """Plays the episodes of a step: TRL's ``rollout_func``, whose prompts are incident ids.
 
-    Attributes:
-        seconds: of playing in the last step.
+    ``seconds`` are those of playing in the last step.
     """
 
     def __init__(self, chat: Chat, settings: Settings, record: "Record") -> None:
@@ -140,8 +140,7 @@ class Rollouts:
 
     def __call__(self, prompts: Sequence[str], trainer: GRPOTrainer) -> dict[str, Any]:
         """Ids, masks and grades of attempts at these incidents, in order."""
-        began = time.perf_counter()
-        settings = self._settings
+        began, settings = time.perf_counter(), self._settings
         step = trainer.state.global_step + 1
         attempts: dict[str, int] = {}
         wanted = []
@@ -158,6 +157,7 @@ class Rollouts:
                 model, self._chat, wanted, decoding,
                 barred=lambda name: is_barred(name, settings.barred),
             )  # fmt: skip
+        rows_of(played)  # raises if the model failed
         grades = [attempt.episode.reward for attempt in played]
         self._record.step(step, played, time.perf_counter() - began)
         if settings.shuffled:

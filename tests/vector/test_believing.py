@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import RequestTraces, initial_state, make_incident, transition
+from logtriage import Remediate, RequestTraces, initial_state, make_incident, transition
 from logtriage.actions import action_id
 from logtriage.beliefs import belief
 from logtriage.beliefs.shaping import value_of
@@ -97,6 +97,16 @@ def test_closed_rows_are_read_no_more() -> None:
         seen = screens.read(batch.step(ignore), ignore)
     assert (seen[:, screens.layout["closed"]] == 1).all()
     assert (seen[:, screens.layout["acting"]] == 0).all()
+
+
+def test_rows_that_were_not_active_stay_as_they_are() -> None:
+    batch = BatchedTriage("single_crash-v4")
+    screens = BeliefScreens(batch)
+    first = screens.begin(batch.reset("train", np.arange(2))).copy()
+    restart = action_id(Remediate("restart", batch.topology.names[0]), batch.topology)
+    actions = np.full(2, restart)
+    seen = screens.read(batch.step(actions, np.array([True, False])), actions)
+    assert (seen == first).all(1).tolist() == [False, True]
 
 
 def test_actions_are_checked() -> None:

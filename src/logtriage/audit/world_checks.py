@@ -52,7 +52,9 @@ def check_world(
         UnknownName: for a task that the world does not have.
         InvalidInput: for a task whose probabilities are not known.
     """
-    subjects = [subject_of(name, world=world) for name in dict.fromkeys(tasks) or benchmark_of(world)]
+    subjects = [
+        subject_of(name, world=world) for name in dict.fromkeys(tasks) or benchmark_of(world)
+    ]
     for subject in subjects:
         if subject.incident("test", 0).setting is None:
             raise InvalidInput(f"task {subject.name!r}: its probabilities are not known")

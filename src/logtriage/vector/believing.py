@@ -96,6 +96,7 @@ class BeliefScreens:
         self._usual, self._shown = _asked_columns(layout)
         self._values: BatchedValues | None = None
         self._models: tuple[Model, ...] = ()
+        self._ticks = np.zeros(0, np.int64)  # of the screen read last
 
     @property
     def beliefs(self) -> BeliefBatch:
@@ -117,7 +118,7 @@ class BeliefScreens:
         """The observation (N, D) after a step with ``actions`` (N,).
 
         Rows in ``fresh`` (K,) began new incidents since, and ``screen`` shows their first screens.
-        Beliefs about closed rows stay as they are.
+        Beliefs about closed rows, and about rows that were not active, stay as they are.
 
         Raises:
             InvalidInput: before :meth:`begin`, and for actions of another shape or range.
@@ -125,7 +126,7 @@ class BeliefScreens:
         batch = self._batch
         chosen = checked_actions(actions, len(self.beliefs), batch.action_count)
         began = np.asarray(fresh, np.int64)
-        going = screen.closing < 0
+        going = (screen.closing < 0) & (screen.tick > self._ticks)
         going[began] = False
         rows = np.flatnonzero(going)
         self._begun_values().follow(chosen[rows], rows)
@@ -133,7 +134,7 @@ class BeliefScreens:
         return self._observe(screen)
 
     def _observe(self, screen: Step) -> Floats:
-        values = self._begun_values()
+        values, self._ticks = self._begun_values(), screen.tick.copy()
         acting = np.zeros(len(screen.tick))
         going = np.flatnonzero(screen.closing < 0)
         acting[going] = values.values(going)
