@@ -32,6 +32,7 @@ BROKEN = [
      "gauges and spans: 'cpu' stands there 2 times"),
     (TOKENS, '{ name = "high", word', '{ name = "usual", word', TOKENS,
      "cpu: tokens: 'usual' stands there 2 times"),
+    (TOKENS, 'name = "latency"', 'name = "none"', TOKENS, "alert: tokens: 'none' stands there 2"),
     (KIND, "order = 2", "order = 1", "kinds/",
      "heavy_query.toml and overload.toml both have order = 1; the next free one is 2"),
     (FAILED, "order = 1", "order = 1\nordinary = true", "topics/",

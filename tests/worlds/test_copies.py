@@ -30,6 +30,11 @@ def test_a_copy_differs_by_its_name_alone(like: str, tmp_path: Path) -> None:
 
 
 def test_an_empty_folder_is_filled_and_a_copy_can_be_copied(tmp_path: Path) -> None:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    before = folder.stat().st_ino  # a shell may stand in it
+    copy_world("tiny", folder)
+    assert folder.stat().st_ino == before
     (tmp_path / "mine").mkdir()
     copy_world("tiny", tmp_path / "mine")
     again = copy_world(tmp_path / "mine", tmp_path / "yours")

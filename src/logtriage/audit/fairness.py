@@ -137,7 +137,7 @@ def _plan(incident: Incident, world: World, other: Hypothesis, number: int) -> _
     start: list[Action] = [
         IdentifyRootCause(order[0]),
         *map(Escalate, sorted(shared)),
-        *(Remediate(*remedy) for remedy in (wrong[number], *fixing[:1])),
+        *(Remediate(*remedy) for remedy in (*wrong[number : number + 1], *fixing[:1])),
     ]
     plan = [*start, *asked[:6], RequestMoreLogs(None), *asked[6:]]
     return tuple(plan[: incident.horizon])

@@ -59,7 +59,7 @@ def _about(world: World) -> Iterator[tuple[str, str]]:
     yield "owners", ", ".join(rules.owners)
     for row in rules.classes:
         whom = "the owner" if row.pages == OWNER else row.pages
-        yield f"class {row.name}", f"{row.weight} % of faults, page {whom}"
+        yield f"class {row.name}", f"weight {row.weight} of 100, page {whom}"
     yield "remedies", ", ".join(rules.remedies)
     fog = (f"{level.background} %" for level in rules.fog)
     yield "fog", f"{', '.join(fog)} of readings do not show what is so, by level"

@@ -66,7 +66,10 @@ def checked_place(place: Path) -> str:
 
 
 def _write(texts: dict[str, bytes], place: Path) -> None:
-    """Write all files into a hidden folder next to ``place``, then rename it to ``place``."""
+    """Write all files into a hidden folder next to ``place``, then rename it to ``place``.
+
+    If ``place`` is an empty folder, it stays, since somebody may work in it: it gets the files.
+    """
     draft = place.with_name(f".{place.name}.{os.urandom(6).hex()}")
     draft.mkdir()
     try:
@@ -75,8 +78,11 @@ def _write(texts: dict[str, bytes], place: Path) -> None:
         for path, text in texts.items():
             (draft / path).write_bytes(text)
         if place.is_dir():
-            place.rmdir()  # empty; not every system moves a folder over another one
-        draft.rename(place)
+            for entry in draft.iterdir():
+                entry.rename(place / entry.name)
+            draft.rmdir()
+        else:
+            draft.rename(place)
     except BaseException:
         shutil.rmtree(draft)
         raise

@@ -84,7 +84,9 @@ def _tokens(world: World) -> Iterator[str]:
     sorts = [CHANGE, LOG, *(row.name for row in world.measured)]
     yield from named("gauges and spans", sorts, IDENTIFIER)
     change = world.tokens.change
+    alert = world.tokens.alert
     lists = {CHANGE: [change.ordinary, *(token.name for token in change.tokens)]}
+    lists["alert"] = [alert.ordinary, *(token.name for token in alert.tokens)]
     for row in world.measured:
         lists[row.name] = [row.ordinary, *(token.name for token in row.tokens)]
     for sort, names in lists.items():
