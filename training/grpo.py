@@ -111,8 +111,9 @@ class Settings(LanguageSettings):
             raise InvalidInput(f"barred: must be in [0, 1], got {self.barred}")
         if self.vllm != "off" and self.loop != "trl":
             raise InvalidInput("vllm: goes with --loop trl")
-        if self.shuffled and self.loop != "fast":
-            raise InvalidInput("shuffled: goes with --loop fast")
+        for name in ("shuffled", "barred"):
+            if getattr(self, name) and self.loop != "fast":
+                raise InvalidInput(f"{name}: goes with --loop fast")
 
     @property
     def episodes(self) -> int:

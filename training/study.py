@@ -280,10 +280,9 @@ class Study:
 
 def barred(rows: Sequence[Row], bar: float) -> list[Row]:
     """The episodes with everything handed over at once that is worth at least ``bar``."""
+    over: dict[str, Any] = {"handed_over": True, "paged_right": False, "mis_paged": False}
     return [
-        attrs.evolve(row, grade=row.worth, handed_over=True, paged_right=False, mis_paged=False)
-        if row.worth >= bar
-        else row
+        attrs.evolve(row, grade=row.worth, ticks=1, **over) if row.worth >= bar else row
         for row in rows
     ]
 

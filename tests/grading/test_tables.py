@@ -107,3 +107,7 @@ def test_what_has_no_kernel_is_named() -> None:
     assert not has_kernels(rubric)
     with pytest.raises(RubricError, match=r"hand_over \('again'\) has no kernel; .*: none$"):
         check_kernels(rubric)
+    late = attrs.evolve(TRIAGE_3, id="mine/2", first_alone=False)
+    assert not has_kernels(late)
+    with pytest.raises(RubricError, match="first_alone = False has no kernel"):
+        check_kernels(late)

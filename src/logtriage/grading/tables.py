@@ -278,12 +278,19 @@ def check_kernels(rubric: Rubric) -> None:
                 f"rubric {rubric.id!r}: {what} {_name(function)} ({name!r}) has no kernel; "
                 f"those that have one: {', '.join(map(_name, known)) or 'none'}"
             )
+    if not _hands_over_alone(rubric):
+        raise RubricError(f"rubric {rubric.id!r}: first_alone = False has no kernel")
 
 
 @lru_cache(maxsize=64)
 def has_kernels(rubric: Rubric) -> bool:
     """Whether every rule of a rubric has a kernel."""
-    return all(function in known for _, _, function, known in _rules(rubric))
+    known = all(function in known for _, _, function, known in _rules(rubric))
+    return known and _hands_over_alone(rubric)
+
+
+def _hands_over_alone(rubric: Rubric) -> bool:
+    return rubric.first_alone or not rubric.handed_over
 
 
 def _rules(rubric: Rubric) -> Iterator[tuple[str, str, AnyCall, tuple[AnyCall, ...]]]:
