@@ -116,17 +116,21 @@ def test_a_server_that_has_the_id_of_its_client_is_its_callee(folder: Path) -> N
     assert imported(folder) == (expected, [])
 
 
-def test_errors_of_a_service_without_a_line_are_unknown(tmp_path: Path) -> None:
-    """Where calls do not say whether they failed, and others have lines."""
+@pytest.mark.parametrize(("called", "logged"), [("A{}", "00a{}"), ("A{}", ""), ("", "")])
+def test_errors_of_a_service_without_a_line_are_unknown(
+    tmp_path: Path, called: str, logged: str
+) -> None:
+    """Where calls do not say whether they failed, and lines do not say which."""
     times = [f"2031-05-06T10:{second // 60:02}:{second % 60:02}Z" for second in range(0, 360, 2)]
-    calls = "".join(f"{time},,shop,60\n{time},shop,payments,40\n" for time in times)
-    (tmp_path / "calls.csv").write_text(f"time,caller,callee,latency_ms\n{calls}")
-    lines = "".join(f"{time},shop,INFO,order taken\n" for time in times)
-    (tmp_path / "logs.csv").write_text(f"time,service,level,message\n{lines}")
+    traces = [(time, called.format(n), logged.format(n)) for n, time in enumerate(times)]
+    calls = "".join(f"{at},,shop,60,{one}\n{at},shop,payments,40,{one}\n" for at, one, _ in traces)
+    (tmp_path / "calls.csv").write_text(f"time,caller,callee,latency_ms,trace\n{calls}")
+    lines = "".join(f"{at},shop,INFO,order taken,{one}\n" for at, _, one in traces)
+    (tmp_path / "logs.csv").write_text(f"time,service,level,message,trace\n{lines}")
     (tmp_path / "labels.csv").write_text(stack.LABELS, encoding="utf-8")
     series = {row.name: row.series for row in imported(tmp_path)[0].recording.services}
     assert {name: row.figure("error_bp", 0) for name, row in series.items()} == {
-        "payments": None, "shop": 0
+        "payments": None, "shop": 0 if logged else None
     }  # fmt: skip
     assert series["payments"].figure("calls", 0) == 30
 

@@ -251,6 +251,8 @@ def streams(labels: dict[str, str], *values: Any) -> dict[str, Any]:
         (NESTED, "ERROR", "ab"),
         ({"hits": {"total": {}, "hits": [{"_index": "x", "_source": NESTED}]}}, "ERROR", "ab"),
         ({"time": MS, "level": 50, "msg": "no", "service": "shop"}, "ERROR", ""),
+        ({"ts": MS, "level": 400, "level_name": "ERROR", "msg": "no", "app": "shop"}, "ERROR", ""),
+        ({"t": {"$date": TIME}, "s": "E", "c": "NETWORK", "msg": "no", "app": "shop"}, "ERROR", ""),
         ({"timestamp": AT, "severity": "DEFAULT", "message": "no", "app": "shop"}, None, ""),
     ],
 )

@@ -21,7 +21,7 @@ from logtriage.recorded.condensing.raw_rows import Call, LogRow, Sample, Usage
 from logtriage.recorded.condensing.ticks import interval_of
 from logtriage.recorded.figures import MOST
 from logtriage.recorded.importing.csv_rows import read_records
-from logtriage.recorded.importing.fields import Field, decimal, scaled
+from logtriage.recorded.importing.fields import Field, decimal, plain_id, scaled
 from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.names import Names, in_units
 from logtriage.recorded.importing.reader import Reader
@@ -67,7 +67,7 @@ def _logs(row: Field, names: Names) -> Iterator[LogRow]:
     text = row["message"].needed
     line = read_message(level, text) if is_set else read_line(text)
     service = names(row["service"].needed, row.where)
-    yield LogRow(row["time"].needed_time, service, *line, row["trace"].text)
+    yield LogRow(row["time"].needed_time, service, *line, plain_id(row["trace"].text))
 
 
 def _calls(row: Field, names: Names) -> Iterator[Call]:
@@ -80,7 +80,7 @@ def _calls(row: Field, names: Names) -> Iterator[Call]:
         names(row["callee"].needed, row.where),
         latency,
         _number(row["network_ms"], 1000),
-        row["trace"].text,
+        plain_id(row["trace"].text),
         _number(row["self_ms"], 1000),
     )
 
