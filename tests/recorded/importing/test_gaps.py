@@ -239,12 +239,25 @@ def test_bad_lines_are_counted_and_left_out_if_asked(
     assert [note.partition(":")[0].removesuffix(".gz") for note in notes] == ["logs.jsonl"]
 
 
-def test_a_record_of_a_table_is_left_out_if_asked(small: Path) -> None:
-    rows = "time,service,level,message\n2031-05-06T10:03:59Z,shop,INFO,hi\n2031-05-06T10:0"
-    (small / "logs.csv").write_text(rows)
-    with pytest.raises(BundleError, match=r"^logs\.csv:3: wrong column count"):
+@pytest.mark.parametrize(
+    ("stem", "torn", "reason"),
+    [
+        ("logs", b"2031-05-06T10:0", "wrong column count"),
+        ("logs", b'2031-05-06T10:04:00Z,shop,INFO,"a, b', "broken CSV: unexpected end of data"),
+        ("logs", b'2031-05-06T10:04:00Z,shop,INFO,"a"b\n', "broken CSV: ',' expected after '\"'"),
+        ("logs", b"2031-05-06T10:04:00Z,shop,\xc3", "not UTF-8"),
+        ("metrics", b"2031-05-06T10:0", "wrong column count"),
+        ("metrics", b"2031-05-06T10:0,shop,1,2", "field time: must be a time with an offset"),
+    ],
+)  # fmt: skip
+def test_a_record_of_a_table_is_left_out_if_asked(
+    small: Path, stem: str, torn: bytes, reason: str
+) -> None:
+    rows = b"time,service,level,message\n2031-05-06T10:03:59Z,shop,INFO,hi\n"
+    (small / f"{stem}.csv").write_bytes(rows + torn)
+    with pytest.raises(BundleError, match=rf"^{stem}\.csv:3: {reason}"):
         import_capture(small)
-    assert imported(small, skip_bad=True)[1] == ["logs.csv:3: wrong column count"]
+    assert imported(small, skip_bad=True)[1][0].startswith(f"{stem}.csv:3: ")
 
 
 def test_gigabytes_of_blanks_are_refused(small: Path) -> None:

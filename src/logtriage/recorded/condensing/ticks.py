@@ -46,8 +46,8 @@ class Clock:
         #: ... and with at least half of the minute of its figures.
         self.measured = (until - opened + self._span // 2) // self._tick
         #: When the newest sample of any service was taken.
-        samples = (*rows.usage, *rows.edge_usage, *rows.samples)
-        self._sampled = max((row.at for row in samples), default=0)
+        times = [row.at for row in (*rows.usage, *rows.edge_usage)]
+        self._sampled = max((*times, *(row.at for row in rows.samples)), default=0)
 
     def _spans(self) -> Iterable[tuple[int, int]]:
         for tick in range(FIRST_TICK, max(self.measured, FIRST_TICK) + 1):

@@ -60,7 +60,7 @@ def import_capture(
         directory: holds ``labels.csv`` and the rest.
         horizon: ticks of each incident.
         tick_seconds: how long a tick is. None: 30 s, or the interval of the samples if that is
-            longer and there is ``metrics.csv`` alone.
+            longer and there is ``metrics.csv``, but no ``logs.csv`` or ``calls.csv``.
         models: make incidents that show figures on request, some of them without a fault.
         service_label: the label that names the service in metrics and streams of logs; None: the
             first of the usual ones (:data:`~logtriage.recorded.importing.alerts.SERVICE_LABELS`).
@@ -76,7 +76,7 @@ def import_capture(
     root, left_out = Path(directory), LeftOut()
     reader = Reader(left_out, service_label)
     labels = labels_of(root, reader.names)
-    tick = tick_seconds or tick_of(root)
+    tick = tick_seconds or tick_of(root, skip_bad=skip_bad)
     stretches = stretches_of(labels, horizon, tick, left_out.note, models=models)
     around = around_of(horizon, tick)
     times = [(row.opened - around, row.opened + around) for row in stretches]

@@ -6,14 +6,15 @@ raises :class:`~logtriage.errors.BundleError` for any other.
 
 import base64
 import binascii
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 from logtriage._lib.jsonvalues import json_kind
 from logtriage.errors import BundleError
+from logtriage.recorded.importing.left_out import LeftOut
 
 #: Whole numbers of JSON have at most 63 bits, as times in nanoseconds have until 2262.
 _MOST: Final = 1 << 63
@@ -25,6 +26,7 @@ _NEVER: Final = "0001-01-01T00:00:00Z"
 
 #: Bytes of the ids of spans and traces, which protobuf's own JSON writes in base64.
 _ID_LENGTHS: Final = (8, 16)
+Item = TypeVar("Item")
 
 
 class Field:
@@ -207,6 +209,21 @@ class Field:
         return BundleError(
             f"{self.where}: field {self.path or '(whole line)'}: must be {expected}, got {value}"
         )
+
+
+def sound(
+    field: Field, read: Callable[[Field], Iterable[Item]], skipped: LeftOut | None
+) -> Iterator[Item]:
+    """Yield what is read of a field; if it is bad, nothing, and ``skipped`` counts that."""
+    if skipped is None:
+        yield from read(field)
+        return
+    try:
+        rows = list(read(field))
+    except BundleError as error:
+        skipped.add(str(error).removeprefix(f"{field.where}: "), field.where)
+    else:
+        yield from rows
 
 
 def decimal(text: str, most: int) -> Decimal | None:
