@@ -293,21 +293,17 @@ def test_any_numeric_column_is_a_signal_and_five_minutes_are_a_tick(folder: Path
 
 
 def test_empty_cells_hide_nothing_and_a_silent_service_has_no_figures(folder: Path) -> None:
-    """Back, whose columns are sampled in separate rows, falls silent a minute after the page."""
-    rows = ["time,service,cpu_percent,p99_ms,queue"]
-    for second in range(0, 540, 15):
-        at = START + timedelta(seconds=second)
-        rows.append(f"{at:%Y-%m-%dT%H:%M:%SZ},front,5,,")
-        if second <= 300:
-            rows += [f"{at:%Y-%m-%dT%H:%M:%SZ},back,{cells}" for cells in ("9,,7", ",80,")]
+    """Back has its columns in separate rows, and falls silent a minute after the page."""
     for stem in ("logs", "calls"):
         (folder / f"{stem}.csv").unlink()
+    rows = ["time,service,cpu_percent,p99_ms,queue"]
+    for second in range(0, 540, 15):
+        at = f"{START + timedelta(seconds=second):%Y-%m-%dT%H:%M:%SZ}"
+        rows += [f"{at},front,5,,", *([f"{at},back,9,,7", f"{at},back,,80,"] * (second <= 300))]
     (record,) = import_capture(_write(folder, metrics=rows), tick_seconds=30)
     back, front = record.recording.services
-    assert back.series.cpu_bp == (900,) * 9 + (None,) * 4
-    assert back.series.p99_ms == (80,) * 9 + (None,) * 4
-    assert back.metrics[0].value == (7000,) * 9 + (None,) * 4
-    assert front.series.cpu_bp == (500,) * 13
+    columns = back.series.cpu_bp, back.series.p99_ms, back.metrics[0].value, front.series.cpu_bp
+    assert columns == (*((one,) * 9 + (None,) * 4 for one in (900, 80, 7000)), (500,) * 13)
 
 
 def test_the_length_of_a_tick_is_an_option(folder: Path) -> None:
