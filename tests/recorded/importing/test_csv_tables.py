@@ -293,7 +293,6 @@ def test_any_numeric_column_is_a_signal_and_five_minutes_are_a_tick(folder: Path
 
 
 def test_empty_cells_hide_nothing_and_a_silent_service_has_no_figures(folder: Path) -> None:
-    """Back has its columns in separate rows, and falls silent a minute after the page."""
     for stem in ("logs", "calls"):
         (folder / f"{stem}.csv").unlink()
     rows = ["time,service,cpu_percent,p99_ms,queue"]

@@ -56,7 +56,6 @@ def test_what_only_grows_is_a_rate_over_all_its_series(folder: Path) -> None:
 
     found = _signals(folder, _answer(grows(3, status="200"), grows(2, status="500")))
     assert found == {"orders_total_per_second_milli": (5000, 5000)}
-    # A label of places is the application's own if series of one place differ in it.
     own = [grows(per_second, endpoint=f"/{per_second}", pod="a") for per_second in (3, 2)]
     assert _signals(folder, _answer(*own)) == found
 

@@ -6,6 +6,7 @@ raises :class:`~logtriage.errors.BundleError` for any other.
 
 import base64
 import binascii
+import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
@@ -22,6 +23,7 @@ _MOST: Final = 1 << 63
 LATEST: Final = 253_370_764_800
 #: (Unix times below this, units in a second): the size tells the unit, from 1973 to 5138.
 _UNITS: Final = ((1e11, 1), (1e14, 10**3), (1e17, 10**6), (1e20, 10**9))
+_WHOLE: Final = re.compile(r"-?[0-9]{1,19}")
 _NEVER: Final = "0001-01-01T00:00:00Z"
 
 #: Bytes of the ids of spans and traces, which protobuf's own JSON writes in base64.
@@ -107,9 +109,8 @@ class Field:
         value = self.value
         if value is None:
             return None
-        if isinstance(value, str) and value.lstrip("-").isascii() and value.lstrip("-").isdigit():
-            value = int(value) if len(value) <= 20 else None
-        elif isinstance(value, float) and value.is_integer():
+        written = isinstance(value, str) and _WHOLE.fullmatch(value)
+        if written or (isinstance(value, float) and value.is_integer()):
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool) or not -_MOST < value < _MOST:
             raise self.bad("a whole number of at most 63 bits, or one in a string")

@@ -127,6 +127,8 @@ class SeriesBook:
                     continue
                 since = earlier
             if not 0 < since < point.at:
+                if not since:
+                    self.left_out.add(f"{metric.name}: delta points without startTimeUnixNano")
                 continue
             sums, _ = grown.setdefault(point.at, ([0.0] * len(point.values), 0.0))
             for place, value in enumerate(point.values):
