@@ -1,6 +1,7 @@
 """Rows of CSV files.
 
-:func:`read_rows` and :func:`read_records` refuse the first bad record: users can mend their files.
+:func:`read_rows` and :func:`read_records` refuse the first bad record, as users can mend their
+files, unless they are told to count bad ones.
 :func:`read_sound_rows` counts bad rows and leaves them out: published files stay damaged.
 """
 

@@ -109,8 +109,9 @@ class Field:
         value = self.value
         if value is None:
             return None
-        written = isinstance(value, str) and _WHOLE.fullmatch(value)
-        if written or (isinstance(value, float) and value.is_integer()):
+        if isinstance(value, str) and (written := _WHOLE.fullmatch(value)):
+            value = int(written[0])
+        elif isinstance(value, float) and value.is_integer():
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool) or not -_MOST < value < _MOST:
             raise self.bad("a whole number of at most 63 bits, or one in a string")
