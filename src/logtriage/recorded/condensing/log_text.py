@@ -34,7 +34,7 @@ _SECRETS: Final = (
     ),
     (
         ("passw", "pwd", "secret", "key"),
-        # The name may be the end of a longer one, and a quoted value goes up to its last quote.
+        # The name may be the end of a longer one, and a quoted value goes up to its closing quote.
         re.compile(
             r"(?is)(password|passwd|pwd|secret(?:access)?(?:key)?(?:[_-][a-z]{1,20}){0,3}"
             r"|api[_-]?key)(\\?[\"']?\s*[=:]\s*)"
