@@ -57,8 +57,8 @@ def write_alertmanager(
 def write_labels(incident: Incident, path: str | PathLike[str], opened: datetime = OPENED) -> Path:
     """Write the answer of an incident as the ``labels.csv`` of an import.
 
-    Keep it out of the folder that an agent reads. An incident without a fault can be imported
-    with ``--models`` alone.
+    Keep it out of the folder that an agent reads. Of an incident without a fault, the kind is
+    ``none`` and the root cause empty.
 
     Raises:
         InvalidInput: as :func:`write_otlp`, and for an incident with several faults at once.

@@ -79,11 +79,12 @@ def _spread(value: int, unit: str) -> str:
 
 
 def _figure(value: int, unit: str) -> str:
-    """A figure with its unit; basis points as a percentage, rounded down, in integers."""
+    """A figure with its unit; basis points as a percentage, cut to a tenth, in integers."""
     if unit in _THOUSANDTHS:
         return f"{value / 1000:g}{_THOUSANDTHS[unit]}"
     if unit == "%":
-        return f"{value // 100}.{value % 100 // 10}%"
+        tenths = abs(value) // 10
+        return f"{'-' if value < 0 < tenths else ''}{tenths // 10}.{tenths % 10}%"
     return f"{value}{unit}"
 
 

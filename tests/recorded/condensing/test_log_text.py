@@ -23,6 +23,11 @@ def test_a_published_line() -> None:
         ("Authorization: Bearer abcdef0123456789==", "Authorization: Bearer [redacted]"),
         ('{"password": "hunter2", "a": 1}', '{"password": [redacted], "a": 1}'),
         ("api_key=0123 next", "api_key=[redacted] next"),
+        ("POSTGRES_PASSWORD=p dbPassword:q", "POSTGRES_PASSWORD=[redacted] dbPassword:[redacted]"),
+        ("SECRET_ACCESS_KEY=a secretKey=b", "SECRET_ACCESS_KEY=[redacted] secretKey=[redacted]"),
+        ('{"pwd":"p,s \\" w", "a": 1}', '{"pwd":[redacted], "a": 1}'),
+        (r"{\"secret_key\":\"p, w\",\"a\":1}", r"{\"secret_key\":[redacted],\"a\":1}"),
+        ("{'client_secret': 'p w', 'a': 1}", "{'client_secret': [redacted], 'a': 1}"),
         (
             "[load UsernamePasswordAuthenticationToken][username: me]",
             "[load UsernamePasswordAuthenticationToken][username: me]",

@@ -40,6 +40,7 @@ def test_a_store_answers_as_a_scan_does(seed: int) -> None:
 def test_changes_of_the_day_before_are_kept() -> None:
     day = 2 * CHANGES_MS
     rows = [ChangeRow(at, "a", "rollout", "1.2", at) for at in (0, day - CHANGES_MS, day + 1)]
+    rows.append(ChangeRow(0, "a", "BackOff", "again", day + 20, 900))
     with RowStore([(day, day + 10)]) as store:
-        assert [store.add(row) for row in rows] == [False, True, True]
+        assert [store.add(row) for row in rows] == [False, True, True, True]
         assert store.between(day, day + 10).changes == tuple(rows[1:])

@@ -8,6 +8,8 @@ import pytest
 
 from logtriage.errors import BundleError
 from logtriage.recorded import as_incident, import_capture
+from logtriage.recorded.figures_in_words import gauge
+from logtriage.world.telemetry import Signal
 from tests.recorded.layout import shown_by
 
 START = datetime(2031, 5, 6, 23, 55, tzinfo=UTC)
@@ -286,6 +288,21 @@ def test_any_numeric_column_is_a_signal_and_five_minutes_are_a_tick(folder: Path
     told_of = [one.text for one in telemetry.metrics(0, 0)]
     assert "latency 500ms (usual 21.4ms ± 1ms)" in told_of
     assert "temperature -3.25 (usual -3.25 ± 0.032)" in told_of
+    texts = [gauge("back", 0, Signal("free_bp", value, -3, 1)).text for value in (-150, -15, 15)]
+    assert texts == [f"free {one} (usual 0.0% ± 0.01%)" for one in ("-1.5%", "-0.1%", "0.1%")]
+
+
+def test_empty_cells_hide_nothing_and_a_silent_service_has_no_figures(folder: Path) -> None:
+    for stem in ("logs", "calls"):
+        (folder / f"{stem}.csv").unlink()
+    rows = ["time,service,cpu_percent,p99_ms,queue"]
+    for second in range(0, 540, 15):
+        at = f"{START + timedelta(seconds=second):%Y-%m-%dT%H:%M:%SZ}"
+        rows += [f"{at},front,5,,", *([f"{at},back,9,,7", f"{at},back,,80,"] * (second <= 300))]
+    (record,) = import_capture(_write(folder, metrics=rows), tick_seconds=30)
+    back, front = record.recording.services
+    columns = back.series.cpu_bp, back.series.p99_ms, back.metrics[0].value, front.series.cpu_bp
+    assert columns == (*((one,) * 9 + (None,) * 4 for one in (900, 80, 7000)), (500,) * 13)
 
 
 def test_the_length_of_a_tick_is_an_option(folder: Path) -> None:

@@ -116,17 +116,19 @@ def test_a_server_that_has_the_id_of_its_client_is_its_callee(folder: Path) -> N
     assert imported(folder) == (expected, [])
 
 
-def test_errors_of_a_service_without_a_line_are_unknown(tmp_path: Path) -> None:
-    """Where calls do not say whether they failed, and others have lines."""
+@pytest.mark.parametrize(("called", "logged"), [("A{}", "00a{}"), ("A{}", ""), ("", "")])
+def test_errors_that_no_line_tells_are_unknown(tmp_path: Path, called: str, logged: str) -> None:
+    """Where calls do not say whether they failed, and lines do not say which."""
     times = [f"2031-05-06T10:{second // 60:02}:{second % 60:02}Z" for second in range(0, 360, 2)]
-    calls = "".join(f"{time},,shop,60\n{time},shop,payments,40\n" for time in times)
-    (tmp_path / "calls.csv").write_text(f"time,caller,callee,latency_ms\n{calls}")
-    lines = "".join(f"{time},shop,INFO,order taken\n" for time in times)
-    (tmp_path / "logs.csv").write_text(f"time,service,level,message\n{lines}")
+    traces = [(time, called.format(n), logged.format(n)) for n, time in enumerate(times)]
+    calls = "".join(f"{at},,shop,60,{one}\n{at},shop,payments,40,{one}\n" for at, one, _ in traces)
+    (tmp_path / "calls.csv").write_text(f"time,caller,callee,latency_ms,trace\n{calls}")
+    lines = "".join(f"{at},shop,INFO,order taken,{one}\n" for at, _, one in traces)
+    (tmp_path / "logs.csv").write_text(f"time,service,level,message,trace\n{lines}")
     (tmp_path / "labels.csv").write_text(stack.LABELS, encoding="utf-8")
     series = {row.name: row.series for row in imported(tmp_path)[0].recording.services}
     assert {name: row.figure("error_bp", 0) for name, row in series.items()} == {
-        "payments": None, "shop": 0
+        "payments": None, "shop": 0 if logged else None
     }  # fmt: skip
     assert series["payments"].figure("calls", 0) == 30
 
@@ -161,6 +163,7 @@ def test_errors_without_any_level_are_unknown(
 
 
 OLD = json.dumps(stack.log_line(-9999, "shop", 9, "x", ""))
+T = b"2031-05-06T10:03:59Z"
 NAMELESS = json.dumps({"resourceSpans": [{"resource": {}, "scopeSpans": []}]})
 
 
@@ -235,12 +238,21 @@ def test_bad_lines_are_counted_and_left_out_if_asked(
     assert [note.partition(":")[0].removesuffix(".gz") for note in notes] == ["logs.jsonl"]
 
 
-def test_a_record_of_a_table_is_left_out_if_asked(small: Path) -> None:
-    rows = "time,service,level,message\n2031-05-06T10:03:59Z,shop,INFO,hi\n2031-05-06T10:0"
-    (small / "logs.csv").write_text(rows)
-    with pytest.raises(BundleError, match=r"^logs\.csv:3: wrong column count"):
+@pytest.mark.parametrize(
+    ("stem", "torn", "reason"),
+    [
+        ("logs", T[:15], "wrong column count"), ("metrics", T[:15], "wrong column count"),
+        ("logs", T + b',shop,INFO,"a, b', "broken CSV: unexpected end of data"),
+        ("logs", T + b',shop,INFO,"a"b\n', "broken CSV: ',' expected after '\"'"),
+        ("logs", T + b",\xc3", "not UTF-8"), ("metrics", T[:15] + b",shop,1,2", "field time: must"),
+    ],
+)  # fmt: skip
+def test_a_bad_row_is_left_out_if_asked(small: Path, stem: str, torn: bytes, reason: str) -> None:
+    sound = b"time,service,level,message\n" + T + b",shop,INFO,hi\n"
+    (small / f"{stem}.csv").write_bytes(sound + torn)
+    with pytest.raises(BundleError, match=rf"^{stem}\.csv:3: {reason}"):
         import_capture(small)
-    assert imported(small, skip_bad=True)[1] == ["logs.csv:3: wrong column count"]
+    assert imported(small, skip_bad=True)[1][0].startswith(f"{stem}.csv:3: ")
 
 
 def test_gigabytes_of_blanks_are_refused(small: Path) -> None:

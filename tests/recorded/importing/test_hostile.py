@@ -82,6 +82,7 @@ REFUSED: list[tuple[Any, str]] = [
     ({"version": "5", "alerts": []}, "field version: must be '4'"),
     (log(timeUnixNano="-5"), rf"logRecords\[0\]\.timeUnixNano: {SINCE} a string '-5'"),
     (log(timeUnixNano="9" * 30), f"timeUnixNano: {WHOLE}"),
+    (log(timeUnixNano="--5"), f"timeUnixNano: {WHOLE}"),
     (log(body={"doubleValue": 1e300}), r"body\.doubleValue: must be a number of at most 63 bits"),
     (log(traceId=7), "traceId: must be a string, got a number 7"),
     (span(startTimeUnixNano="-9"), rf"spans\[0\]\.startTimeUnixNano: {SINCE}"),
@@ -149,6 +150,10 @@ def test_what_cannot_be_meant_is_refused(
     [
         ([], []),
         ([gauge(asDouble="NaN")], []),
+        (
+            [grown("histogram", count="3", startTimeUnixNano="0")],
+            ["bad.jsonl:1: m: delta points without startTimeUnixNano"],
+        ),
         ([gauge(asDouble="-Infinity")], ["bad.jsonl:1: m: infinite values"]),
         ([prometheus(stack.START + 239, "+Inf")], ["bad.jsonl:1: m: infinite values"]),
         ([prometheus(stack.START + 239, "NaN")], []),

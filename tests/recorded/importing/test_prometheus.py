@@ -56,6 +56,8 @@ def test_what_only_grows_is_a_rate_over_all_its_series(folder: Path) -> None:
 
     found = _signals(folder, _answer(grows(3, status="200"), grows(2, status="500")))
     assert found == {"orders_total_per_second_milli": (5000, 5000)}
+    own = [grows(per_second, endpoint=f"/{per_second}", pod="a") for per_second in (3, 2)]
+    assert _signals(folder, _answer(*own)) == found
 
 
 def test_a_restart_begins_at_zero(folder: Path) -> None:
@@ -69,6 +71,17 @@ def test_of_several_instances_the_mean_counts(folder: Path) -> None:
         for value in ("2", "8")
     )
     assert _signals(folder, _answer(few, many)) == {"depth_milli": (5000, None)}
+
+
+def test_the_order_of_files_does_not_matter(folder: Path) -> None:
+    def rows(pod: str, name: str, times: range) -> Any:
+        return _series({at: f"{at * at}" for at in times}, __name__=name, pod=pod)
+
+    early, late = range(15, 180, 15), range(180, 245, 15)
+    one = _answer(rows("p-1", "depth", early), rows("p-1", "done_total", late))
+    two = _answer(rows("p-2", "depth", range(15, 245, 15)), rows("p-1", "done_total", early))
+    assert _signals(folder, one, two) == _signals(folder, two, one)
+    assert _signals(folder)["done_total_per_second_milli"] == (465_000, 180_000)
 
 
 def test_an_expression_is_named_for_its_file(folder: Path) -> None:

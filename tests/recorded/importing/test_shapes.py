@@ -200,6 +200,7 @@ def test_events_of_kubernetes_are_changes(document: Any) -> None:
         ({"severityNumber": 17}, "ERROR"),
         ({"severityNumber": "SEVERITY_NUMBER_WARN3"}, "WARN"),
         ({"severityNumber": 0, "severityText": "E"}, "ERROR"),
+        ({"severityNumber": "SEVERITY_NUMBER_UNSPECIFIED", "severityText": "E"}, "ERROR"),
         ({"severityNumber": 0, "severityText": "odd"}, None),
     ],
 )
@@ -251,6 +252,9 @@ def streams(labels: dict[str, str], *values: Any) -> dict[str, Any]:
         (NESTED, "ERROR", "ab"),
         ({"hits": {"total": {}, "hits": [{"_index": "x", "_source": NESTED}]}}, "ERROR", "ab"),
         ({"time": MS, "level": 50, "msg": "no", "service": "shop"}, "ERROR", ""),
+        ({"ts": MS, "level": 400, "level_name": "ERROR", "msg": "no", "app": "shop"}, "ERROR", ""),
+        ({"timestamp": TIME, "traceId": "0A", "id": 1, "msg": "no", "app": "shop"}, None, "a"),
+        ({"t": {"$date": TIME}, "s": "E", "c": "NETWORK", "msg": "no", "app": "shop"}, "ERROR", ""),
         ({"timestamp": AT, "severity": "DEFAULT", "message": "no", "app": "shop"}, None, ""),
     ],
 )

@@ -56,7 +56,10 @@ def syslog_level(number: int) -> str | None:
 
 
 def level_of(value: object) -> str | None:
-    """Our level for a name or a number (to 7: syslog; tens: bunyan, pino); None if not known."""
+    """Our level for a name or a number (to 7: syslog; tens: bunyan, pino); None if not known.
+
+    Hundreds are not known: 400 is an error of Monolog and a warning of Google Cloud.
+    """
     if isinstance(value, dict):  # log: {level: …}
         return level_of(value.get("level"))
     if isinstance(value, str) and not value.isdecimal():
@@ -66,7 +69,8 @@ def level_of(value: object) -> str | None:
     number = int(value)
     if number < 10:
         return syslog_level(number)
-    return (_INFO, _INFO, _INFO, _WARN, _ERROR, _FATAL)[min(number // 10, 6) - 1]
+    tens = (_INFO, _INFO, _INFO, _WARN, _ERROR, _FATAL)
+    return tens[number // 10 - 1] if number < 70 else None
 
 
 _DATE: Final = (
@@ -147,15 +151,15 @@ def split_head(raw: str) -> tuple[str | None, str]:
                 inner, text = split_head(raw[head.end() :])
                 return inner or level(head[1]), text
             return level(head[1]), raw[head.end() :]
-    if head := _LOGFMT.search(raw):
-        rest = f"{raw[: head.start()]} {raw[head.end() :]}"
-        return known_level(head[1]), _LOGFMT_TIME.sub("", rest.strip())
     heads = (pattern.match(raw) for pattern in _USUAL)
-    head = next(filter(None, heads), None)
-    if head is None:
-        return None, raw
-    name = next(filter(None, head.groupdict().values()))
-    return known_level(name), raw[head.end() :]
+    if head := next(filter(None, heads), None):
+        name = next(filter(None, head.groupdict().values()))
+        return known_level(name), raw[head.end() :]
+    for field in _LOGFMT.finditer(raw):
+        if named := known_level(field[1]):
+            rest = f"{raw[: field.start()]} {raw[field.end() :]}"
+            return named, _LOGFMT_TIME.sub("", rest.strip())
+    return None, raw
 
 
 def _structured(raw: str) -> tuple[str | None, str]:

@@ -34,7 +34,12 @@ _SECRETS: Final = (
     ),
     (
         ("passw", "pwd", "secret", "key"),
-        re.compile(r"(?i)\b(password|passwd|pwd|secret|api[_-]?key)(\"?\s*[=:]\s*)[^\s,;\])}]+"),
+        # The name may be the end of a longer one, and a quoted value goes up to its closing quote.
+        re.compile(
+            r"(?is)(password|passwd|pwd|secret(?:access)?(?:key)?(?:[_-][a-z]{1,20}){0,3}"
+            r"|api[_-]?key)(\\?[\"']?\s*[=:]\s*)"
+            r"(?:\\\".*?\\\"|\"(?:[^\"\\]|\\.)*\"?|'(?:[^'\\]|\\.)*'?|[^\s,;\])}]+)"
+        ),
         rf"\1\2{REDACTED}",
     ),
 )

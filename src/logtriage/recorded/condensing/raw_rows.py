@@ -112,23 +112,31 @@ class Dependency:
 
 @attrs.frozen
 class Usage:
-    """A sample of resource use; ``p99_ms`` and ``calls`` (a minute) stand in for untraced calls."""
+    """A sample of resource use; ``p99_ms`` and ``calls`` (a minute) stand in for untraced calls.
+
+    ``instance`` is a number of the service's instance; 0 if there are none.
+    """
 
     at: int
     service: str
     cpu_bp: int | None = None
     p99_ms: int | None = None
     calls: int | None = None
+    instance: int = attrs.field(default=0, eq=False)
 
 
 @attrs.frozen
 class Sample:
-    """A sample of any other metric, as an integer in the unit that its name ends with."""
+    """A sample of any other metric, as an integer in the unit that its name ends with.
+
+    ``instance`` as in :class:`Usage`.
+    """
 
     at: int
     service: str
     name: str
     value: int
+    instance: int = attrs.field(default=0, eq=False)
 
 
 #: The rows of a capture, beside alerts and dependencies.

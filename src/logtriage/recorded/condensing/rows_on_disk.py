@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 from logtriage.recorded.condensing import raw_rows
 from logtriage.recorded.condensing.raw_rows import RawRow, Rows, Span
 
-#: Changes are kept from this long before a stretch, too: a fault may begin hours after its cause.
+#: Changes seen up to this long before a stretch are kept: a fault may begin hours after its cause.
 CHANGES_MS: Final = 24 * 60 * 60 * 1000
 
 
@@ -31,7 +31,7 @@ class RowStore:
         self._base = sqlite3.connect("")
         self._base.execute("PRAGMA journal_mode = OFF")
         self._base.execute("PRAGMA synchronous = OFF")
-        self._base.execute("CREATE TABLE rows (kind, at, row)")
+        self._base.execute("CREATE TABLE rows (kind, at, until, row)")
         self._base.execute("CREATE INDEX times ON rows (kind, at)")
         #: How many rows were offered, kept or not.
         self.offered = 0
@@ -45,18 +45,20 @@ class RowStore:
     def add(self, row: RawRow) -> bool:
         """Keep a row if it lies in a stretch; return whether it does."""
         self.offered += 1
-        latest = row.at + (CHANGES_MS if isinstance(row, raw_rows.ChangeRow) else 0)
-        place = bisect_right(self._stretches, latest, key=itemgetter(0)) - 1
+        until, kept_for = row.at, 0
+        if isinstance(row, raw_rows.ChangeRow):
+            until, kept_for = max(row.at, row.until), CHANGES_MS
+        place = bisect_right(self._stretches, until + kept_for, key=itemgetter(0)) - 1
         if place < 0 or row.at >= self._stretches[place][1]:
             return False
-        kept = (type(row).__name__, row.at, pickle.dumps(row))
-        self._base.execute("INSERT INTO rows VALUES (?, ?, ?)", kept)
+        kept = (type(row).__name__, row.at, until, pickle.dumps(row))
+        self._base.execute("INSERT INTO rows VALUES (?, ?, ?, ?)", kept)
         return True
 
     def between(self, since: int, until: int) -> Rows:
         """The rows with ``since <= at < until`` that were kept, in the order in which they came.
 
-        Changes begin :data:`CHANGES_MS` earlier.
+        Changes are those that were last seen up to :data:`CHANGES_MS` earlier.
         """
         kinds = {
             "logs": raw_rows.LogRow,
@@ -67,16 +69,17 @@ class RowStore:
         rows: dict[str, Any] = {
             name: tuple(self._kept(kind, since, until)) for name, kind in kinds.items()
         }
-        rows["changes"] = tuple(self._kept(raw_rows.ChangeRow, since - CHANGES_MS, until))
+        changes = self._kept(raw_rows.ChangeRow, since - CHANGES_MS, until, "until")
+        rows["changes"] = tuple(changes)
         return Rows(**rows)
 
     def spans(self, since: int, until: int) -> Iterator[Span]:
         """The spans with ``since <= at < until`` that were kept."""
         return self._kept(Span, since, until)
 
-    def _kept(self, kind: type, since: int, until: int) -> Iterator[Any]:
+    def _kept(self, kind: type, since: int, until: int, seen: str = "at") -> Iterator[Any]:
         rows = self._base.execute(
-            "SELECT row FROM rows WHERE kind = ? AND at >= ? AND at < ? ORDER BY rowid",
+            f"SELECT row FROM rows WHERE kind = ? AND {seen} >= ? AND at < ? ORDER BY rowid",
             (kind.__name__, since, until),
         )
         return (pickle.loads(row) for (row,) in rows)

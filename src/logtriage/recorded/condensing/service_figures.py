@@ -51,6 +51,8 @@ class ServiceRows:
     #: When calls, and when logs, of any service were recorded.
     traced: Coverage = NOWHERE
     logged: Coverage = NOWHERE
+    #: Whether its lines name requests that were captured: only then they tell which ones failed.
+    joined: bool = False
 
 
 def by_service(rows: Rows, other: Rows) -> Mapping[str, ServiceRows]:
@@ -58,7 +60,8 @@ def by_service(rows: Rows, other: Rows) -> Mapping[str, ServiceRows]:
 
     ``other`` are the baseline's rows if ``rows`` are the incident's, and the reverse: the same
     rules hold for both. Background work counts only at a service without requests. Errors of a
-    service are unknown if it has lines, but none with a level, and no call to it failed.
+    service are unknown if it has lines, but none with a level, and no call to it failed. Lines that
+    name no captured request tell nothing of requests either.
     """
     every = (*rows.calls, *other.calls)
     requested = {call.callee for call in every if call.entry is not Entry.BACKGROUND}
@@ -71,12 +74,13 @@ def by_service(rows: Rows, other: Rows) -> Mapping[str, ServiceRows]:
     )
     calls, usage = _by(counted, "callee"), _by(rows.usage, "service")
     logs, samples = _by(rows.logs, "service"), _by(rows.samples, "service")
-    covers = covered(rows)
+    covers, traces = covered(rows), _traces(every)
+    joined = {row.service for row in every_log if row.trace in traces}
     figures = defaultdict(lambda: ServiceRows((), (), (), (), frozenset(), *covers))
     for name in calls.keys() | usage.keys() | logs.keys() | samples.keys():
         own = tuple(calls[name]), tuple(usage[name]), tuple(logs[name]), tuple(samples[name])
         failed = _failed(logs[name]) if name in heard - silent else None
-        figures[name] = ServiceRows(*own, failed, *covers)
+        figures[name] = ServiceRows(*own, failed, *covers, name in joined)
     return figures
 
 
@@ -104,14 +108,19 @@ def edge_of(rows: Rows, other: Rows) -> ServiceRows:
     if silent and not any(call.failed for call in every):
         calls = [attrs.evolve(call, failed=None) for call in calls]
     usage = sorted(rows.edge_usage, key=lambda row: row.at)
-    failed = None if silent else _failed(rows.logs)
-    return ServiceRows(tuple(calls), tuple(usage), (), (), failed, *covered(rows))
+    failed, traces = None if silent else _failed(rows.logs), _traces(every)
+    joined = any(row.trace in traces for row in logs)
+    return ServiceRows(tuple(calls), tuple(usage), (), (), failed, *covered(rows), joined)
 
 
 def covered(rows: Rows) -> tuple[Coverage, Coverage]:
     """When calls, and when logs, of any service were recorded."""
     traced = attrs.evolve(Coverage.of(call.at for call in rows.calls), minutes=rows.minutes)
     return traced, Coverage.of(row.at for row in rows.logs)
+
+
+def _traces(calls: Iterable[Call]) -> set[str]:
+    return {call.trace for call in calls if call.trace}
 
 
 def _failed(logs: Iterable[LogRow]) -> frozenset[str]:
@@ -125,8 +134,9 @@ def figures_of(
     recorded = rows.traced.overlap(since, until)
     if not rows.calls or not recorded:
         return {}
-    heard = rows.failed is not None and 2 * rows.logged.overlap(since, until) >= until - since
-    traces = {call.trace for call in calls if call.at in rows.logged} if heard else set()
+    logged = 2 * rows.logged.overlap(since, until) >= until - since
+    heard = logged and rows.joined and rows.failed is not None
+    traces = _traces(call for call in calls if call.at in rows.logged) if heard else set()
     latencies, network, own = (
         sorted(value for call in calls if (value := getattr(call, name)) is not None)
         for name in ("latency_us", "network_us", "self_us")

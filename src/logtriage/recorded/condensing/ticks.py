@@ -8,7 +8,7 @@ from statistics import median, median_low, pstdev, quantiles
 from typing import Final
 
 from logtriage.recorded.condensing.log_events import Requests, Shifted, most_shifted, new_errors
-from logtriage.recorded.condensing.raw_rows import Rows, Sample
+from logtriage.recorded.condensing.raw_rows import Rows, Sample, Usage
 from logtriage.recorded.condensing.service_figures import (
     ENOUGH,
     SPAN_MS,
@@ -45,6 +45,9 @@ class Clock:
         self.last = max(0, (until - opened + self._tick // 2) // self._tick)
         #: ... and with at least half of the minute of its figures.
         self.measured = (until - opened + self._span // 2) // self._tick
+        #: When the newest sample of any service was taken.
+        times = [row.at for row in (*rows.usage, *rows.edge_usage)]
+        self._sampled = max((*times, *(row.at for row in rows.samples)), default=0)
 
     def _spans(self) -> Iterable[tuple[int, int]]:
         for tick in range(FIRST_TICK, max(self.measured, FIRST_TICK) + 1):
@@ -64,8 +67,8 @@ class Clock:
                     columns[name].append(figures.get(name))
         else:
             for name in ("calls", "p99_ms"):
-                columns[name] = self.sampled([(row.at, getattr(row, name)) for row in rows.usage])
-        columns["cpu_bp"] = self.sampled([(row.at, row.cpu_bp) for row in rows.usage])
+                columns[name] = self.sampled(_sampled(rows.usage, name))
+        columns["cpu_bp"] = self.sampled(_sampled(rows.usage, "cpu_bp"))
         known_columns = {
             name: tuple(column)
             for name, column in columns.items()
@@ -85,19 +88,35 @@ class Clock:
         return _shift(fresh), _shift(shifted)
 
     def sampled(self, samples: Samples) -> list[int | None]:
-        """The last fresh sample at each tick, or None; Nones at the end are left off."""
+        """The last fresh sample at each tick, or None.
+
+        Nones at the end are left off, unless other services were sampled when the last one here was
+        stale already: then it was this service that fell silent, and Nones follow while those are
+        fresh.
+        """
         values = dict(samples)
         times = sorted(values)
         stale = max(STALE_MS, (interval_of(times) or 0) * 3 // 2)
         column: list[int | None] = []
-        for tick in range(FIRST_TICK, self._horizon + 1):
+        ticks = range(FIRST_TICK, self._horizon + 1)
+        for tick in ticks:
             now = self._opened + tick * self._tick
             place = bisect_right(times, now) - 1
             fresh = place >= 0 and times[place] > now - stale
             column.append(values[times[place]] if fresh else None)
-        while column and column[-1] is None:
-            column.pop()
-        return column
+        known = [tick for tick, value in zip(ticks, column, strict=True) if value is not None]
+        if not known:
+            return []
+        last = known[-1]
+        if self._sampled >= times[-1] + stale:
+            last = (self._sampled + stale - 1 - self._opened) // self._tick
+        return column[: last + 1 - FIRST_TICK]
+
+
+def _sampled(usage: Iterable[Usage], name: str) -> Samples:
+    """The samples of a figure; None is one if a count says that the service was idle."""
+    values = ((row, getattr(row, name)) for row in usage)
+    return [(row.at, value) for row, value in values if value is not None or row.calls is not None]
 
 
 def interval_of(times: Iterable[int]) -> int | None:

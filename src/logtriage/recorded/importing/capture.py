@@ -19,6 +19,7 @@ from logtriage.errors import BundleError
 from logtriage.recorded.condensing.raw_rows import ChangeRow, Dependency, Entry, LogRow, Rows
 from logtriage.recorded.condensing.rows_on_disk import RowStore
 from logtriage.recorded.condensing.spans_to_calls import ENTERING, distinct, orphans, requests
+from logtriage.recorded.condensing.ticks import STALE_MS
 from logtriage.recorded.importing.alerts import AlertBook, SentAlert
 from logtriage.recorded.importing.csv_tables import tick_of
 from logtriage.recorded.importing.labels import (
@@ -29,6 +30,7 @@ from logtriage.recorded.importing.labels import (
     stretches_of,
 )
 from logtriage.recorded.importing.left_out import LeftOut
+from logtriage.recorded.importing.metric_series import means
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.shapes import Row, read_folder
 from logtriage.recorded.importing.source_files import ENDINGS
@@ -37,7 +39,8 @@ from logtriage.recorded.records import RecordedIncident
 _FILES: Final = f"{', '.join(ENDINGS[:-1])} and {ENDINGS[-1]}"
 #: The error for a folder without telemetry gives at most this many reasons.
 _REASONS: Final = 5
-#: Spans are read from this long before a stretch: parents of its spans may begin there.
+#: Rows are kept from this long before a stretch: parents of its spans may begin there, and the
+#: latest values of instances were taken there.
 _SPAN_MARGIN_MS: Final = 60_000
 
 
@@ -60,7 +63,7 @@ def import_capture(
         directory: holds ``labels.csv`` and the rest.
         horizon: ticks of each incident.
         tick_seconds: how long a tick is. None: 30 s, or the interval of the samples if that is
-            longer and there is ``metrics.csv`` alone.
+            longer and there is ``metrics.csv``, but no ``logs.csv`` or ``calls.csv``.
         models: make incidents that show figures on request, some of them without a fault.
         service_label: the label that names the service in metrics and streams of logs; None: the
             first of the usual ones (:data:`~logtriage.recorded.importing.alerts.SERVICE_LABELS`).
@@ -76,7 +79,7 @@ def import_capture(
     root, left_out = Path(directory), LeftOut()
     reader = Reader(left_out, service_label)
     labels = labels_of(root, reader.names)
-    tick = tick_seconds or tick_of(root)
+    tick = tick_seconds or tick_of(root, skip_bad=skip_bad)
     stretches = stretches_of(labels, horizon, tick, left_out.note, models=models)
     around = around_of(horizon, tick)
     times = [(row.opened - around, row.opened + around) for row in stretches]
@@ -174,7 +177,9 @@ class _Capture:
         alone = sum(call.entry is Entry.BACKGROUND for call in calls)
         if alone:
             note(f"{name}: {alone} requests of jobs and consumers are no requests of users")
-        rows = self.store.between(since, until)
+        rows, early = self.store.between(since, until), self.store.between(since - STALE_MS, since)
+        usage = tuple(row for row in means((*early.usage, *rows.usage)) if row.at >= since)
+        samples = tuple(row for row in means((*early.samples, *rows.samples)) if row.at >= since)
         changes, unknown = list[ChangeRow](), Counter[str]()
         for row in rows.changes:  # the names of all services are known by now
             if (service := self.reader.names.workload(row.service)) is not None:
@@ -184,4 +189,11 @@ class _Capture:
         for other, count in unknown.items():
             note(f"{name}: changes of {other!r:.80}, which is no known service ({count} times)")
         graph = tuple(sorted(self.graph))
-        return attrs.evolve(rows, calls=rows.calls + calls, changes=tuple(changes), graph=graph)
+        return attrs.evolve(
+            rows,
+            calls=rows.calls + calls,
+            usage=usage,
+            samples=samples,
+            changes=tuple(changes),
+            graph=graph,
+        )

@@ -1,6 +1,7 @@
 """Rows of CSV files.
 
-:func:`read_rows` and :func:`read_records` refuse the first bad record: users can mend their files.
+:func:`read_rows` and :func:`read_records` refuse the first bad record, as users can mend their
+files, unless they are told to count bad ones.
 :func:`read_sound_rows` counts bad rows and leaves them out: published files stay damaged.
 """
 
@@ -13,26 +14,39 @@ from logtriage._lib.printable import masked
 from logtriage.errors import BundleError
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.left_out import LeftOut
-from logtriage.recorded.importing.source_files import lines_of, too_long
+from logtriage.recorded.importing.source_files import lines_of, too_long, while_sound
 
 #: Bytes of the longest line of CSV; the longest of the published data has 17,000.
 MAX_CSV_LINE: Final = 1_000_000
 _SHOWN: Final = 200
 
 
-def read_rows(path: Path, name: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield (place, cells) of each row (RFC 4180) with text; the place is ``name:line``."""
-    line = 1
+def read_rows(
+    path: Path, name: str, skipped: LeftOut | None = None
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield (place, cells) of each row (RFC 4180) with text; the place is ``name:line``.
+
+    A BundleError for a row that cannot be read; ``skipped`` counts such rows instead.
+    """
+    number = 1
     with path.open("rb") as file:
-        texts = (_text(line, number, name) for number, line in lines_of(file, name, MAX_CSV_LINE))
-        rows = csv.reader(texts, strict=True)
-        try:
-            for row in rows:
-                where, line = f"{name}:{line}", rows.line_num + 1
-                if len(row) > 1 or "".join(row).strip():
-                    yield where, row
-        except csv.Error as error:
-            raise BundleError(f"{name}:{line}: broken CSV: {error}") from None
+        lines = while_sound(lines_of(file, name, MAX_CSV_LINE), name, skipped)
+        errors = "strict" if skipped is None else "replace"
+        rows = csv.reader((_text(line, at, name, errors) for at, line in lines), strict=True)
+        while True:
+            where = f"{name}:{number}"
+            try:
+                row = next(rows, None)
+            except csv.Error as error:
+                if skipped is None:
+                    raise BundleError(f"{where}: broken CSV: {error}") from None
+                skipped.add(f"broken CSV: {error}", where)
+                row = []
+            if row is None:
+                return
+            number = rows.line_num + 1
+            if len(row) > 1 or "".join(row).strip():
+                yield where, row
 
 
 def read_records(
@@ -40,10 +54,10 @@ def read_records(
 ) -> Iterator[Field]:
     """Yield each record, with its values by column.
 
-    A BundleError if the file lacks a column or has one twice, or if a record is not as long as the
-    header; ``skipped`` counts such records instead.
+    A BundleError if the file lacks a column or has one twice, or if a record cannot be read or is
+    not as long as the header; ``skipped`` counts such records instead.
     """
-    rows = read_rows(path, name)
+    rows = read_rows(path, name, skipped)
     _, header = next(rows, ("", []))
     _check_columns(header, needed, name)
     twice = [column for column in header if header.count(column) > 1]

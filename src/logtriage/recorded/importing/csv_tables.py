@@ -21,7 +21,7 @@ from logtriage.recorded.condensing.raw_rows import Call, LogRow, Sample, Usage
 from logtriage.recorded.condensing.ticks import interval_of
 from logtriage.recorded.figures import MOST
 from logtriage.recorded.importing.csv_rows import read_records
-from logtriage.recorded.importing.fields import Field, decimal, scaled
+from logtriage.recorded.importing.fields import Field, decimal, plain_id, scaled, sound
 from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.names import Names, in_units
 from logtriage.recorded.importing.reader import Reader
@@ -67,7 +67,7 @@ def _logs(row: Field, names: Names) -> Iterator[LogRow]:
     text = row["message"].needed
     line = read_message(level, text) if is_set else read_line(text)
     service = names(row["service"].needed, row.where)
-    yield LogRow(row["time"].needed_time, service, *line, row["trace"].text)
+    yield LogRow(row["time"].needed_time, service, *line, plain_id(row["trace"].text))
 
 
 def _calls(row: Field, names: Names) -> Iterator[Call]:
@@ -80,7 +80,7 @@ def _calls(row: Field, names: Names) -> Iterator[Call]:
         names(row["callee"].needed, row.where),
         latency,
         _number(row["network_ms"], 1000),
-        row["trace"].text,
+        plain_id(row["trace"].text),
         _number(row["self_ms"], 1000),
     )
 
@@ -113,17 +113,26 @@ def _metrics(
         yield Sample(at, service, name, units)
 
 
-def tick_of(root: Path) -> int:
-    """The seconds of a tick: 30; with ``metrics.csv`` alone, the samples' interval if longer."""
+def tick_of(root: Path, *, skip_bad: bool) -> int:
+    """The seconds of a tick: 30; with no other table, the interval of ``metrics.csv`` if longer.
+
+    With ``skip_bad``, rows that cannot be read do not count.
+    """
     if find_csv(root, root, "logs") or find_csv(root, root, "calls"):
         return TICK_SECONDS
     times: dict[str, list[int]] = {}
     path = find_csv(root, root, "metrics")
-    rows = () if path is None else read_records(path, _NEEDED["metrics"], path.name)
+    skipped = LeftOut() if skip_bad else None  # the reading proper counts for the notes
+    rows = () if path is None else read_records(path, _NEEDED["metrics"], path.name, skipped)
     for row in islice(rows, _ENOUGH_ROWS):
-        times.setdefault(row["service"].needed, []).append(row["time"].needed_time)
+        for service, at in sound(row, _sampled, skipped):
+            times.setdefault(service, []).append(at)
     steps = [step for sampled in times.values() if (step := interval_of(sampled)) is not None]
     return max([TICK_SECONDS, min(steps) // 1000] if steps else [TICK_SECONDS])
+
+
+def _sampled(row: Field) -> Iterator[tuple[str, int]]:
+    yield row["service"].needed, row["time"].needed_time
 
 
 def _number(cell: Field, factor: int) -> int | None:

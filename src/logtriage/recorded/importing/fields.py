@@ -6,14 +6,16 @@ raises :class:`~logtriage.errors.BundleError` for any other.
 
 import base64
 import binascii
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 from logtriage._lib.jsonvalues import json_kind
 from logtriage.errors import BundleError
+from logtriage.recorded.importing.left_out import LeftOut
 
 #: Whole numbers of JSON have at most 63 bits, as times in nanoseconds have until 2262.
 _MOST: Final = 1 << 63
@@ -21,10 +23,12 @@ _MOST: Final = 1 << 63
 LATEST: Final = 253_370_764_800
 #: (Unix times below this, units in a second): the size tells the unit, from 1973 to 5138.
 _UNITS: Final = ((1e11, 1), (1e14, 10**3), (1e17, 10**6), (1e20, 10**9))
+_WHOLE: Final = re.compile(r"-?[0-9]{1,19}")
 _NEVER: Final = "0001-01-01T00:00:00Z"
 
 #: Bytes of the ids of spans and traces, which protobuf's own JSON writes in base64.
 _ID_LENGTHS: Final = (8, 16)
+Item = TypeVar("Item")
 
 
 class Field:
@@ -105,8 +109,8 @@ class Field:
         value = self.value
         if value is None:
             return None
-        if isinstance(value, str) and value.lstrip("-").isascii() and value.lstrip("-").isdigit():
-            value = int(value) if len(value) <= 20 else None
+        if isinstance(value, str) and (written := _WHOLE.fullmatch(value)):
+            value = int(written[0])
         elif isinstance(value, float) and value.is_integer():
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool) or not -_MOST < value < _MOST:
@@ -207,6 +211,21 @@ class Field:
         return BundleError(
             f"{self.where}: field {self.path or '(whole line)'}: must be {expected}, got {value}"
         )
+
+
+def sound(
+    field: Field, read: Callable[[Field], Iterable[Item]], skipped: LeftOut | None
+) -> Iterator[Item]:
+    """Yield what is read of a field; if it is bad, nothing, and ``skipped`` counts that."""
+    if skipped is None:
+        yield from read(field)
+        return
+    try:
+        rows = list(read(field))
+    except BundleError as error:
+        skipped.add(str(error).removeprefix(f"{field.where}: "), field.where)
+    else:
+        yield from rows
 
 
 def decimal(text: str, most: int) -> Decimal | None:

@@ -36,7 +36,7 @@ _SERVICES: Final = (
 )
 _LEVELS: Final = (
     *("log.level", "level", "severity", "levelname", "loglevel", "log_level", "severity_text"),
-    *("lvl", "jsonPayload.level"),
+    *("lvl", "jsonPayload.level", "level_name"),
 )
 _TRACES: Final = ("trace.id", "trace_id", "traceId", "traceID", "otelTraceID", "dd.trace_id")
 
@@ -102,6 +102,8 @@ def record(document: Field, reader: Reader) -> Iterator[LogRow]:
     trace = document.first(*_TRACES)
     levels = (level_of(document.first(path).value) for path in _LEVELS)
     level = next(filter(None, levels), None)
+    if level is None and "c" in document:  # MongoDB
+        level = level_of(document["s"].value)
     line = read_line(text) if level is None else read_message(level, text)
     at = document.first(*_TIMES).moment
     trace_id = plain_id(trace.value) if isinstance(trace.value, str) else ""

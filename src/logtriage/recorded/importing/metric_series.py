@@ -1,13 +1,15 @@
 """Turning series of metrics, of any format, into samples of signals.
 
 A level stays as it is. A metric that only grows becomes a rate; after a restart it begins at 0. If
-a service runs in several instances, the mean of their latest values counts.
+a service runs in several instances, the mean of their latest values counts: it is taken once all
+files are read, in order of time.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import attrs
 
@@ -29,6 +31,8 @@ _UNITS: Final = {"s": "seconds", "ms": "ms", "us": "us", "%": "percent", "1": ""
 _PER: Final = {"s": "second", "min": "minute", "h": "hour"}
 _ANNOTATION: Final = re.compile(r"\{[^}]*\}")
 _SQLITE_MOST: Final = 1 << 63
+_AVERAGED: Final = {Sample: "value", Usage: "cpu_bp"}
+Measured = TypeVar("Measured", Sample, Usage)
 
 
 #: Attributes of a data point by key, sorted.
@@ -68,7 +72,7 @@ class SeriesBook:
     names: SignalNames = attrs.field(init=False)
     _last: dict[tuple[str, Labels], Point] = attrs.Factory(dict)
     _exported: dict[str, int] = attrs.Factory(dict)
-    _instances: dict[tuple[str, str], dict[str, tuple[int, float]]] = attrs.Factory(dict)
+    _instances: dict[tuple[str, str], int] = attrs.Factory(dict)
     _sets: dict[tuple[str, str], set[Labels]] = attrs.Factory(dict)
     _cpu: dict[str, str] = attrs.Factory(dict)
 
@@ -105,9 +109,11 @@ class SeriesBook:
         grown: dict[int, tuple[list[float], float]] = {}
         for point in points:
             before = self._last.get((key, point.labels))
-            if before is not None and before.at >= point.at:
-                self.left_out.add("points that are older than the point before")
+            if before is not None and before.at == point.at:
+                self.left_out.add("points that have the time of the point before")
                 continue
+            if before is not None and before.at > point.at:
+                before = None  # of a file with earlier points: the series begins anew
             self._last[key, point.labels] = point
             since, base = point.since, (0.0,) * len(point.values)
             if not delta and before is not None:
@@ -121,6 +127,8 @@ class SeriesBook:
                     continue
                 since = earlier
             if not 0 < since < point.at:
+                if not since:
+                    self.left_out.add(f"{metric.name}: delta points without startTimeUnixNano")
                 continue
             sums, _ = grown.setdefault(point.at, ([0.0] * len(point.values), 0.0))
             for place, value in enumerate(point.values):
@@ -136,10 +144,10 @@ class SeriesBook:
     ) -> Iterator[Sample]:
         """Yield a sample of a signal, which is named by the metric, its labels and an ending."""
         signal, factor = self.names(metric.service, metric.name, labels, ending)
-        mean = self._mean(metric, signal, at, value)
-        units = in_units(Decimal(mean), factor)
+        units = in_units(Decimal(value), factor)
         if abs(units) < _SQLITE_MOST:
-            yield Sample(at // 1_000_000, metric.service, signal, units)
+            instance = self._instance(metric)
+            yield Sample(at // 1_000_000, metric.service, signal, units, instance)
         else:
             self.left_out.add(f"{metric.name}: values beyond 63 bits")
 
@@ -149,17 +157,31 @@ class SeriesBook:
         for point in points:
             together[point.at] = together.get(point.at, 0.0) + point.values[0]
         for at, value in together.items():
-            share = round(10_000 * self._mean(metric, "cpu", at, value))
+            share = round(10_000 * value)
             if 0 <= share < _SQLITE_MOST:
-                yield Usage(at // 1_000_000, metric.service, share)
+                instance = self._instance(metric)
+                yield Usage(at // 1_000_000, metric.service, share, instance=instance)
             else:
                 self.left_out.add(f"{metric.name}: shares below 0, or beyond 63 bits")
 
-    def _mean(self, metric: Metric, signal: str, at: int, value: float) -> float:
-        latest = self._instances.setdefault((metric.service, signal), {})
-        latest[metric.instance] = at, value
-        fresh = [last for when, last in latest.values() if when > at - STALE_MS * 1_000_000]
-        return sum(fresh) / len(fresh)
+    def _instance(self, metric: Metric) -> int:
+        key = metric.service, metric.instance
+        return self._instances.setdefault(key, len(self._instances) + 1)
+
+
+def means(rows: Iterable[Measured]) -> Iterator[Measured]:
+    """Yield rows in order of time, each with the mean of the latest values of all instances."""
+    latest: defaultdict[tuple[str, str], dict[int, tuple[int, int]]] = defaultdict(dict)
+    for row in sorted(rows, key=lambda row: row.at):
+        name, field = getattr(row, "name", ""), _AVERAGED[type(row)]
+        if (value := getattr(row, field)) is not None:
+            last = latest[row.service, name]
+            last[row.instance] = row.at, value
+            fresh = [one for at, one in last.values() if at > row.at - STALE_MS]
+            mean: dict[str, Any] = {field: (2 * sum(fresh) + len(fresh)) // (2 * len(fresh))}
+            yield attrs.evolve(row, **mean)
+        else:
+            yield row
 
 
 def spelled(unit: str) -> str:

@@ -76,7 +76,8 @@ def logs_of(payload: Field, reader: Reader) -> Iterator[LogRow | ChangeRow]:
         severity, level = record["severityNumber"], record["severityText"].text
         logged_level = known_level(level)
         if isinstance(severity.value, str) and severity.value.startswith(_SEVERITY):
-            logged_level = known_level(severity.value.removeprefix(_SEVERITY).rstrip("234"))
+            named = known_level(severity.value.removeprefix(_SEVERITY).rstrip("234"))
+            logged_level = named or logged_level  # it may be UNSPECIFIED
         elif number := severity.count:
             if number > 24:
                 raise severity.bad("a number from 0 to 24")

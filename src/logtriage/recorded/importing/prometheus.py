@@ -26,6 +26,9 @@ _PLACE: Final = (
     *("cluster", "container_id", "endpoint", "id", "image", "instance", "metrics_path", "name"),
     *("namespace", "node", "pod", "prometheus", "prometheus_replica", "replica", "uid"),
 )
+#: Those of them that an application may use for its own ends; cAdvisor's metrics never do.
+_PERHAPS_PLACE: Final = ("endpoint", "id", "image", "name")
+_CADVISOR: Final = "container_"
 #: Labels of the container that a metric is about, though another target was scraped; then values
 #: that name none, such as the container that only holds a pod's network.
 _CONTAINERS: Final = (
@@ -66,6 +69,7 @@ def rows_of(document: Field, reader: Reader) -> Iterator[Sample | Usage]:
     rows: list[tuple[int, Metric, bool, Point]] = []
     every = [(series, _labels(series)) for series in data["result"].items()]
     services = _services([labels for _, labels in every], reader)
+    own = _own_labels([labels for _, labels in every], services)
     for (series, labels), service in zip(every, services, strict=True):
         name = labels.get("__name__", "")
         shown = name or stem_of(series.where)
@@ -80,7 +84,8 @@ def rows_of(document: Field, reader: Reader) -> Iterator[Sample | Usage]:
         if name.endswith("_bucket") or "histograms" in series or "histogram" in series:
             reader.left_out.add(f"{shown}: buckets of a histogram", series.where)
             continue
-        metric, others = _metric(service, shown, labels, series.where, reader)
+        place = [key for key in _PLACE if (service, name, key) not in own]
+        metric, others = _metric(service, shown, labels, place, series.where, reader)
         for pair in series["values"].items() if kind == "matrix" else (series["value"],):
             at, value = _numbers(pair)
             if isfinite(value):
@@ -127,18 +132,42 @@ def _services(every: Sequence[Mapping[str, str]], reader: Reader) -> list[str | 
     return services
 
 
+def _own_labels(
+    every: Sequence[Mapping[str, str]], services: Sequence[str | None]
+) -> set[tuple[str | None, str, str]]:
+    """(service, metric, label) where series of one place differ in a label of a place.
+
+    It is the application's own then, such as the endpoint of a request.
+    """
+    values: defaultdict[tuple[str | None, str, str, str], set[str]] = defaultdict(set)
+    for labels, service in zip(every, services, strict=True):
+        name = labels.get("__name__", "")
+        for key in () if name.startswith(_CADVISOR) else _PERHAPS_PLACE:
+            place = _place(labels, [other for other in _PLACE if other != key])
+            values[service, name, key, place].add(labels.get(key, ""))
+    return {group[:3] for group, found in values.items() if len(found) > 1}
+
+
+def _place(labels: Mapping[str, str], keys: Sequence[str]) -> str:
+    return " ".join(labels.get(key, "") for key in keys)
+
+
 def _metric(
-    service: str, name: str, labels: Mapping[str, str], where: str, reader: Reader
+    service: str,
+    name: str,
+    labels: Mapping[str, str],
+    place: Sequence[str],
+    where: str,
+    reader: Reader,
 ) -> tuple[Metric, Labels]:
     """The metric of a series, and its labels other than those of place, container and name."""
-    place = " ".join(labels.get(key, "") for key in _PLACE)
-    unwanted = {*_PLACE, *_CONTAINERS, "__name__", reader.label}
+    unwanted = {*place, *_CONTAINERS, "__name__", reader.label}
     others = [(key, labels[key]) for key in sorted(labels) if key not in unwanted]
     container = _container(labels)
     # The service has a container of its own name, so this is a sidecar: keep its figures apart.
     if container not in ("", service) and service in reader.containers.get(service, ()):
         others.append(("container", container))
-    return Metric(reader.names(service, where), place, name), tuple(others)
+    return Metric(reader.names(service, where), _place(labels, place), name), tuple(others)
 
 
 def _labels(series: Field) -> dict[str, str]:

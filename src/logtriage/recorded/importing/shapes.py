@@ -10,13 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from logtriage.errors import BundleError
 from logtriage.recorded.condensing.raw_rows import Dependency, RawRow
 from logtriage.recorded.importing import alerts, kubernetes, log_records, otlp, prometheus, traces
 from logtriage.recorded.importing.alerts import SentAlert
 from logtriage.recorded.importing.csv_tables import TABLES, tables_of
-from logtriage.recorded.importing.fields import Field
-from logtriage.recorded.importing.left_out import LeftOut
+from logtriage.recorded.importing.fields import Field, sound
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.source_files import documents, json_files
 from logtriage.recorded.records import SCHEMA
@@ -112,7 +110,7 @@ def read_folder(
     """
     skipped = reader.left_out if skip_bad else None
     for name, records, read in tables_of(root, reader, skipped):
-        counts = Counter(keep(row) for record in records for row in _sound(record, read, skipped))
+        counts = Counter(keep(row) for record in records for row in sound(record, read, skipped))
         _note(name, counts, "a row of the table", unkept, reader)
     for path, name in json_files(root, TABLES, reader.left_out):
         shapes, counts = dict[str, None](), Counter[bool]()
@@ -121,7 +119,7 @@ def read_folder(
                 reader.left_out.note(f"{name}: a bundle of recorded incidents, passed over")
                 break
             reader.left_out.where = document.where
-            counts.update(map(keep, _sound(document, partial(_read, reader, shapes), skipped)))
+            counts.update(map(keep, sound(document, partial(_read, reader, shapes), skipped)))
         else:
             _note(name, counts, ", ".join(shapes) or "no document", unkept, reader)
 
@@ -132,21 +130,6 @@ def _read(reader: Reader, shapes: dict[str, None], document: Field) -> Iterable[
     shapes[shape.name] = None
     reader.has_alerts |= shape.alerts
     return shape.read(document, reader)
-
-
-def _sound(
-    field: Field, read: Callable[[Field], Iterable[Row]], skipped: LeftOut | None
-) -> Iterator[Row]:
-    """Yield the rows of a field; if one is bad, none, and ``skipped`` counts that."""
-    if skipped is None:
-        yield from read(field)
-        return
-    try:
-        rows = list(read(field))
-    except BundleError as error:
-        skipped.add(str(error).removeprefix(f"{field.where}: "), field.where)
-    else:
-        yield from rows
 
 
 def _note(name: str, counts: Counter[bool], what: str, unkept: str, reader: Reader) -> None:

@@ -183,7 +183,7 @@ def _flat(document: Field) -> Iterator[Field]:
 
 
 def _values(file: IO[bytes], name: str, left_out: LeftOut | None) -> Iterator[tuple[int, Any]]:
-    lines = _while_sound(lines_of(file, name), name, left_out)
+    lines = while_sound(lines_of(file, name), name, left_out)
     number, line = next(((at, line) for at, line in lines if line.strip()), (0, b""))
     if not number:
         return
@@ -208,7 +208,7 @@ def _values(file: IO[bytes], name: str, left_out: LeftOut | None) -> Iterator[tu
         left_out.add(*_reason(error, name))
 
 
-def _while_sound(
+def while_sound(
     lines: Iterator[tuple[int, bytes]], name: str, left_out: LeftOut | None
 ) -> Iterator[tuple[int, bytes]]:
     """Yield the lines up to damage of the file; without ``left_out``, damage is an error."""

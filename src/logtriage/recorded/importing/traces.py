@@ -11,6 +11,7 @@ from typing import Final
 from logtriage.recorded.condensing.log_text import read_message
 from logtriage.recorded.condensing.raw_rows import Dependency, LogRow, Span
 from logtriage.recorded.importing.fields import Field, plain_id
+from logtriage.recorded.importing.log_records import is_record
 from logtriage.recorded.importing.names import Names
 from logtriage.recorded.importing.otlp import KINDS, in_words
 from logtriage.recorded.importing.reader import Reader
@@ -85,10 +86,10 @@ def _tags(field: Field) -> dict[str, object]:
 
 
 def is_zipkin(document: Field) -> bool:
-    """Whether a document is a span of Zipkin."""
-    return all(name in document for name in ("traceId", "id")) and any(
-        name in document for name in ("localEndpoint", "timestamp", "kind")
-    )
+    """Whether a document is a span of Zipkin; a log line may have ids and a time, too."""
+    ids = all(name in document for name in ("traceId", "id"))
+    others = any(name in document for name in ("localEndpoint", "timestamp", "kind"))
+    return ids and others and not is_record(document)
 
 
 def zipkin_spans(span: Field, reader: Reader) -> Iterator[Span]:
