@@ -129,6 +129,10 @@ def test_a_request_that_failed_needs_no_messages() -> None:
         ({"errors": "server lost"}, "error: server lost"),
         ({"errors": {"message": "server lost"}}, "error: server lost"),
         ({"errors": [[], {}], "error": "no route"}, "error: no route"),
+        ({"status": "model server timed out"}, "model server timed out"),
+        ({"status": "Success"}, "completed"),
+        ({"status": "incomplete"}, "completed"),
+        ({"status": "failed", "error": "no route"}, "error: no route"),
     ],
 )
 def test_a_failure_that_the_framework_noted_is_the_status(

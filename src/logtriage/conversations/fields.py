@@ -24,6 +24,12 @@ MESSAGES_AT: Final = (
 _IN_ROW: Final = ("choices", "candidates")
 _RESPONSES: Final = (*_IN_ROW, "completion", "response")
 _OWN_KEYS: Final = TRANSCRIPT_FIELDS | {"error"}
+#: The ``status`` of a run that ended normally, as frameworks write it; a limit is a normal end.
+_ENDED: Final = frozenset(
+    {COMPLETED, "complete", "success", "succeeded", "successful", "ok", "passed", "finished"}
+    | {"done", "stop", "end_turn", "submitted", "resolved", "closed"}
+    | {"incomplete", "truncated", "length", "max_tokens", "max_turns", "max_steps"}
+)
 
 
 @attrs.frozen
@@ -154,9 +160,10 @@ def agent_of(row: Mapping[str, Any]) -> str | None:
 
 
 def status_of(row: Mapping[str, Any]) -> str:
-    """The status of a row, from the errors that frameworks note.
+    """The status of a row: the error that a framework notes, else the row's own ``status``.
 
-    ``ok`` outweighs errors: the library verifiers keeps those of earlier attempts beside it.
+    A word for a normal end is ``completed``. ``ok`` outweighs errors: the library verifiers keeps
+    those of earlier attempts beside it.
     """
     if row.get("ok") is True:
         return COMPLETED
@@ -168,7 +175,9 @@ def status_of(row: Mapping[str, Any]) -> str:
         elif error and not absent(error):
             break
     else:
-        return COMPLETED
+        status = row.get("status")
+        named = isinstance(status, str) and status.strip()
+        return named if named and named.lower() not in _ENDED else COMPLETED
     if isinstance(error, Mapping):
         error = error.get("message") or error.get("type") or "error"
     return f"error: {error}" if isinstance(error, str) else "error"
