@@ -210,6 +210,18 @@ def test_one_reply_with_an_array_is_a_plan(dressed: str) -> None:
     assert played([said(content="Hm."), said(content=text)], style="plan") == list(ACTIONS)
 
 
+@pytest.mark.parametrize(
+    "thought",
+    [{"type": "reasoning", "summary": []}, said(content=[{"type": "thinking", "thinking": "Hm."}])],
+)
+def test_thoughts_in_a_message_of_their_own_are_no_reply(thought: dict[str, Any]) -> None:
+    steps = [said(content=[{"type": "text", "text": render_action(one)}]) for one in ACTIONS]
+    plan = said(content=f"[{', '.join(render_action(one) for one in ACTIONS)}]")
+    assert played([SCREEN, thought, plan]) == list(ACTIONS)
+    assert played([one for step in steps for one in (SCREEN, thought, step)]) == list(ACTIONS)
+    assert [type(one) for one in played([SCREEN, thought, thought])] == [lt.Malformed]
+
+
 def test_a_plan_is_one_reply_of_two_where_text_is_asked_for() -> None:
     text = f"[{render_action(lt.Resolve())}, {render_action(lt.Escalate('dba-team'))}]"
     (action,) = played(text, style=Style.TEXT)
