@@ -31,6 +31,7 @@ TURNS = len(SCRIPT)
 @pytest.fixture(autouse=True)
 def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
 
 
 def turn_of(body: dict[str, Any]) -> int:
@@ -216,6 +217,20 @@ def test_an_interrupt_keeps_what_was_finished(tmp_path: Path) -> None:
     assert {one["incident"] for one in played(tmp_path)} == {
         f"{TASK}/test/{number}" for number in (0, 1)
     }
+
+
+def test_an_address_from_the_environment_is_a_setting_of_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = [one for one in words("--out", tmp_path, url="", episodes=1) if one]
+    given.remove("--base-url")
+    with server(scripted) as (url, _), server(scripted) as (other, _):
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        assert logtriage(*given).exit_code == 0
+        monkeypatch.setenv("OPENAI_BASE_URL", other)
+        resumed = logtriage(*given)
+        assert resumed.exit_code == 2
+        assert f"policy 'openai:m' is \"base_url {url}, reply json" in resumed.stderr
 
 
 def test_a_run_is_not_resumed_with_other_settings(tmp_path: Path) -> None:
