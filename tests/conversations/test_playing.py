@@ -122,6 +122,7 @@ def test_the_actions_of_a_row_must_be_those_of_its_messages() -> None:
     assert transcript_of_row(row(WHOLE, actions=wires)).actions == tuple(wires)
     assert transcript_of_row(row(WHOLE, actions=[])).actions == tuple(wires)
     assert transcript_of_row(row(WHOLE, actions=None)).actions == tuple(wires)
+    assert transcript_of_row(row(WHOLE, actions=[3, "action_type"])).actions == tuple(wires)
     with pytest.raises(TranscriptError, match=r"actions: not those of messages: 5, not 6; leave"):
         transcript_of_row(row(WHOLE, actions=wires[:5]))
     with pytest.raises(TranscriptError, match=r"actions\[0\] is \('resolve', None\), not \('requ"):

@@ -93,9 +93,10 @@ def swe_agent_in_text() -> Row:
     }
 
 
-def swe_agent_by_calls() -> Row:
+def swe_agent_by_calls(word: str = "{value}") -> Row:
     def turn(n: int, name: str, given: Given, shown: str) -> Messages:
-        command = f"cd / && triage {name} {' '.join(given.values())}"
+        values = [word.format(key=key, value=value) for key, value in given.items()]
+        command = f"cd / && triage {name} {' '.join(values[::-1] if '--' in word else values)}"
         function = {"name": "bash", "arguments": json.dumps({"command": command})}
         return [
             {
@@ -265,6 +266,7 @@ ROWS = {
     "Pydantic AI": pydantic_ai(),
     "mini-SWE-agent, blocks": swe_agent_in_text(),
     "mini-SWE-agent, calls": swe_agent_by_calls(),
+    "mini-SWE-agent, flags": swe_agent_by_calls("\\\n --{key} {value}"),
     "AI SDK": ai_sdk(),
     "AI SDK, page": ai_sdk_page(),
     "LangChain": langchain(),

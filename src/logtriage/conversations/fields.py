@@ -1,6 +1,7 @@
 """Find the messages in a row, who played, and what went wrong."""
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any, Final
 
 import attrs
@@ -24,6 +25,8 @@ MESSAGES_AT: Final = (
 _IN_ROW: Final = ("choices", "candidates")
 _RESPONSES: Final = (*_IN_ROW, "completion", "response")
 _OWN_KEYS: Final = TRANSCRIPT_FIELDS | {"error"}
+#: The counts of a transcript; ``logtriage.evaluation.usage`` reads them.
+_COUNTS: Final = frozenset({"requests", "prompt_tokens", "completion_tokens", "cut_off", "retries"})
 #: The ``status`` of a run that ended normally, as frameworks write it; a limit is a normal end.
 _ENDED: Final = frozenset(
     {COMPLETED, "complete", "success", "succeeded", "successful", "ok", "passed", "finished"}
@@ -184,11 +187,26 @@ def status_of(row: Mapping[str, Any]) -> str:
 
 
 def extra_of(conversation: Conversation) -> dict[str, Any]:
-    """The short plain fields of a row that a transcript keeps."""
+    """The short plain fields of a row that a transcript keeps.
+
+    Of a transcript's own fields (cost, counts, ranking) only what fits: others mean other things.
+    """
     row, place = conversation.row, conversation.place
-    return {key: value for key, value in row.items() if key != place and _is_kept(key, value)}
+    plain = {key: value for key, value in row.items() if key != place and _is_kept(key, value)}
+    for name in _COUNTS & set(plain):
+        if isinstance(plain[name], float) and plain[name].is_integer():
+            plain[name] = int(plain[name])
+    return {key: value for key, value in plain.items() if _fits(key, value)}
 
 
 def _is_kept(key: str, value: object) -> bool:
     plain = isinstance(value, int | float) or (isinstance(value, str) and len(value) <= 100)
     return plain and key not in _OWN_KEYS and not absent(value)
+
+
+def _fits(key: str, value: Any) -> bool:
+    if key in _COUNTS:
+        return type(value) is int and value >= 0
+    if key == "cost":
+        return type(value) in (int, float) and 0 <= value < inf
+    return key != "ranking"  # which is a list

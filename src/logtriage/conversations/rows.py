@@ -145,8 +145,8 @@ def reading_of(
 
 def _check_alike(row: Row, wires: Sequence[Mapping[str, Any]], place: str) -> None:
     """Raise TranscriptError if the ``actions`` of a row are not those of its messages."""
-    actions = row.get("actions")
-    noted = [wire for wire in actions if "action_type" in wire] if isinstance(actions, list) else []
+    actions = row["actions"] if isinstance(row.get("actions"), list) else ()
+    noted = [wire for wire in actions if isinstance(wire, Mapping) and "action_type" in wire]
     keys = ("action_type", "value", "confidence")
     pairs = [[tuple(wire.get(key) for key in keys) for wire in side] for side in (noted, wires)]
     if noted and pairs[0] != pairs[1]:
