@@ -132,7 +132,6 @@ def test_a_request_that_failed_needs_no_messages() -> None:
         ({"errors": {"message": "server lost"}}, "error: server lost"),
         ({"errors": [[], {}], "error": "no route"}, "error: no route"),
         ({"status": "model server timed out"}, "model server timed out"),
-        ({"status": "Success"}, "completed"),
         ({"status": "incomplete"}, "completed"),
         ({"status": "failed", "error": "no route"}, "error: no route"),
     ],
@@ -145,7 +144,7 @@ def test_a_failure_that_the_framework_noted_is_the_status(
 
 def test_short_plain_fields_are_kept() -> None:
     found = transcript_of_row(
-        row(id="a-1", epoch=2, model="m", status="success", note="x" * 101, deep={}, gap=math.nan)
+        row(id="a-1", epoch=2, model="m", status="Success", note="x" * 101, deep={}, gap=math.nan)
     )
     assert found.extra == {"id": "a-1", "epoch": 2, "model": "m"}
     wrong = dict.fromkeys(attrs.fields_dict(Usage), 1.5)

@@ -390,9 +390,7 @@ def test_net_value_over_epochs_is_a_ratio_of_sums() -> None:
     assert net == pytest.approx(gained / sum(1.0 - worth for worth in worths))
 
 
-def test_calls_with_one_id_that_were_both_answered_are_both_graded(
-    run: Callable[..., EvalLog],
-) -> None:
+def test_calls_of_one_id_that_were_answered_are_graded(run: Callable[..., EvalLog]) -> None:
     look = ToolCall("call_0", "request_more_logs", {})
     sample = only(run(one_incident(), [said(look, look), said(("resolve", {}))]))
     assert sample.scores is not None
