@@ -38,6 +38,11 @@ def test_a_reply_without_a_call_costs_its_tick_and_is_told_so() -> None:
     assert episode.state.tick == 1
 
 
+def test_ticks_are_a_number_in_marks_without_types() -> None:
+    call = "<tool_call>wait\n<arg_key>ticks</arg_key>\n<arg_value>3</arg_value></tool_call>"
+    assert ShiftEpisode(SHIFT).step(call).actions == ({"action_type": "wait", "ticks": 3},)
+
+
 def test_rewards_add_up_to_the_grade_of_what_a_player_did() -> None:
     state = play(SHIFT, "oracle")
     episode = ShiftEpisode(SHIFT)

@@ -79,6 +79,7 @@ def test_wrong_rows_are_refused() -> None:
         (row,) = triage_rows(IDS[:1], style=style)  # type: ignore[arg-type]
         with pytest.raises(InvalidInput, match=f"rules are in {style}, and {environment.__name__}"):
             environment().reset(**row)
+        environment().reset(**{**row, "style": None})  # a column that other rows lack
     with pytest.raises(UnknownName, match=r"style 'notaton'.*did you mean 'notation'"):
         triage_rows(IDS, style="notaton")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="TRL play text and notation, not 'compact'"):

@@ -31,6 +31,7 @@ TURNS = len(SCRIPT)
 @pytest.fixture(autouse=True)
 def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
 
 
 def turn_of(body: dict[str, Any]) -> int:
@@ -218,7 +219,9 @@ def test_an_interrupt_keeps_what_was_finished(tmp_path: Path) -> None:
     }
 
 
-def test_a_run_is_not_resumed_with_other_settings(tmp_path: Path) -> None:
+def test_a_run_is_not_resumed_with_other_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with server(scripted) as (url, _):
         assert logtriage(*words("--out", tmp_path, url=url)).exit_code == 0
         other = logtriage(*words("--out", tmp_path, "--temperature", 1, url=url))
@@ -229,6 +232,8 @@ def test_a_run_is_not_resumed_with_other_settings(tmp_path: Path) -> None:
         assert "max_tokens 8192, temperature 1.0" in other.stderr
         same = words("--out", tmp_path, "--retries", 5, "--timeout", 7, url=url)
         assert logtriage(*same).exit_code == 0
+        monkeypatch.setenv("OPENAI_BASE_URL", url)  # the same address, from elsewhere
+        assert logtriage(*(one for one in same if one not in ("--base-url", url))).exit_code == 0
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 from logtriage import make_incident
@@ -13,6 +14,7 @@ from logtriage.adapters.episode import opening
 from logtriage.codec import unstructure_transcript
 from logtriage.conversations.convert import convert_file, transcript_of_row
 from logtriage.errors import LogTriageError, TranscriptError, UnknownName
+from logtriage.evaluation.usage import Usage
 from logtriage.grading import grade_transcript
 from logtriage.transcript import Transcript
 
@@ -129,6 +131,9 @@ def test_a_request_that_failed_needs_no_messages() -> None:
         ({"errors": "server lost"}, "error: server lost"),
         ({"errors": {"message": "server lost"}}, "error: server lost"),
         ({"errors": [[], {}], "error": "no route"}, "error: no route"),
+        ({"status": "model server timed out"}, "model server timed out"),
+        ({"status": "incomplete"}, "completed"),
+        ({"status": "failed", "error": "no route"}, "error: no route"),
     ],
 )
 def test_a_failure_that_the_framework_noted_is_the_status(
@@ -139,9 +144,13 @@ def test_a_failure_that_the_framework_noted_is_the_status(
 
 def test_short_plain_fields_are_kept() -> None:
     found = transcript_of_row(
-        row(id="a-1", epoch=2, model="m", status="success", note="x" * 101, deep={}, gap=math.nan)
+        row(id="a-1", epoch=2, model="m", status="Success", note="x" * 101, deep={}, gap=math.nan)
     )
     assert found.extra == {"id": "a-1", "epoch": 2, "model": "m"}
+    wrong = dict.fromkeys(attrs.fields_dict(Usage), 1.5)
+    counted = transcript_of_row(row(**wrong | {"retries": 12.0, "cost": 0.5}, ranking="user-db"))
+    assert counted.extra == {"retries": 12, "cost": 0.5}
+    assert all(transcript_of_row(row(cost=cost)).extra == {} for cost in (-1, "0.1", math.inf))
     assert found.agent == "m"
     assert found.status == "completed"
 

@@ -17,6 +17,7 @@ from logtriage.conversations.convert import convert_file, convert_files
 from logtriage.conversations.rows import transcript_of_row
 from logtriage.errors import TranscriptError
 from logtriage.grading import grade_transcript
+from logtriage.parsing.calls import wire_from_call
 from logtriage.transcript import Transcript
 from tests.conversations.episodes import (
     CALLS,
@@ -92,9 +93,10 @@ def swe_agent_in_text() -> Row:
     }
 
 
-def swe_agent_by_calls() -> Row:
+def swe_agent_by_calls(word: str = "{value}") -> Row:
     def turn(n: int, name: str, given: Given, shown: str) -> Messages:
-        command = f"cd / && triage {name} {' '.join(given.values())}"
+        values = [word.format(key=key, value=value) for key, value in given.items()]
+        command = f"cd / && triage {name} {' '.join(values[::-1] if '--' in word else values)}"
         function = {"name": "bash", "arguments": json.dumps({"command": command})}
         return [
             {
@@ -264,6 +266,7 @@ ROWS = {
     "Pydantic AI": pydantic_ai(),
     "mini-SWE-agent, blocks": swe_agent_in_text(),
     "mini-SWE-agent, calls": swe_agent_by_calls(),
+    "mini-SWE-agent, flags": swe_agent_by_calls("\\\n --{key} {value}"),
     "AI SDK": ai_sdk(),
     "AI SDK, page": ai_sdk_page(),
     "LangChain": langchain(),
@@ -381,10 +384,10 @@ def telemetry() -> Messages:
     return [gen_ai(root), *map(gen_ai, requests)]
 
 
-def events() -> Messages:
+def events(row: Row) -> Messages:
     """The messages of a request as events of its span."""
     sent: Messages = []
-    for message in openai()["messages"]:
+    for message in row["messages"]:
         name = f"gen_ai.{message['role']}.message"
         sent.append({"name": name, "attributes": {**message, "id": message.get("tool_call_id")}})
     *sent, said, _ = sent
@@ -416,7 +419,10 @@ LINES = {
     "Codex": codex(),
     "messages": [*PROMPT, *each(openai_turn)],
     "OpenTelemetry": telemetry(),
-    "OpenTelemetry, events": events(),
+    "OpenTelemetry, events": events(openai()),
+    "OpenTelemetry, events in JSON": events(
+        in_text(lambda *call: json.dumps(wire_from_call(*call)))
+    ),
     "OpenInference": numbered("llm.input_messages", "llm.output_messages", ".message"),
     "OpenLLMetry": numbered("gen_ai.prompt", "gen_ai.completion", ""),
 }
@@ -446,6 +452,12 @@ def test_a_document_may_list_them(tmp_path: Path, shape: str) -> None:
     path.write_text(json.dumps(LINES[shape], indent=1))
     (transcript,) = convert_file(path)
     assert worth(transcript) == 1.0
+
+
+def test_each_session_of_a_file_of_streams_is_a_conversation() -> None:
+    lines = [{**line, "session_id": name} for name in "ab" for line in claude_stream()]
+    file = io.StringIO("".join(f"{json.dumps(line)}\n" for line in lines))
+    assert list(map(worth, convert_file(file))) == [1.0, 1.0]
 
 
 def test_codex_as_a_stream_shows_no_first_screen_and_needs_the_incident() -> None:

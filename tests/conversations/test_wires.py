@@ -210,6 +210,14 @@ def test_one_reply_with_an_array_is_a_plan(dressed: str) -> None:
     assert played([said(content="Hm."), said(content=text)], style="plan") == list(ACTIONS)
 
 
+def test_thoughts_in_messages_of_their_own_are_no_replies() -> None:
+    blocks = said(content=[{"type": "thinking", "thinking": "Hm."}])
+    thoughts = [{"type": "reasoning", "summary": []}, blocks]
+    plan = said(content=f"[{', '.join(render_action(one) for one in ACTIONS)}]")
+    assert played([SCREEN, *thoughts, plan]) == list(ACTIONS)
+    assert [type(one) for one in played([SCREEN, *thoughts])] == [lt.Malformed]
+
+
 def test_a_plan_is_one_reply_of_two_where_text_is_asked_for() -> None:
     text = f"[{render_action(lt.Resolve())}, {render_action(lt.Escalate('dba-team'))}]"
     (action,) = played(text, style=Style.TEXT)

@@ -8,6 +8,7 @@ Asking a model needs the extra ``openai``; naming and checking it does not.
 """
 
 import json
+import os
 from collections.abc import Mapping
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -37,6 +38,8 @@ ENDPOINT: Final = f"{NAME}:"
 #: How a model that plays alone answers: by tool calls, or by JSON in its text. In notation every
 #: answer is one word.
 REPLIES: Final = ("tools", "json")
+#: The variable that holds the address if no ``base_url`` is given.
+URL_VARIABLE: Final = "OPENAI_BASE_URL"
 
 
 @attrs.frozen
@@ -44,6 +47,7 @@ class Endpoint:
     """Address and settings of served models; the arguments of ``ChatEndpoint``.
 
     Attributes:
+        base_url: None for the variable ``OPENAI_BASE_URL``, or else OpenAI's own address.
         reply: one of :data:`REPLIES`; in a role of a team the answer is always JSON.
         style: how rules and screens are written; in ``notation`` the answer is one word.
 
@@ -67,11 +71,15 @@ class Endpoint:
             raise InvalidInput(f"reply must be one of {', '.join(REPLIES)}, got {self.reply!r}")
 
     @property
+    def _url(self) -> str | None:
+        return self.base_url or os.environ.get(URL_VARIABLE) or None
+
+    @property
     def description(self) -> str:
         """The settings that change replies, for the manifest; an option not given has no name."""
         left_out = ["timeout", "retries"]  # in notation, each reply is a word
         left_out += {"text": ["style"], "notation": ["reply"]}.get(self.style, [])
-        settings = attrs.asdict(self, recurse=False)
+        settings = attrs.asdict(self, recurse=False) | {"base_url": self._url}
         return ", ".join(
             f"{name} {value}"
             for name, value in settings.items()
@@ -89,9 +97,9 @@ class Endpoint:
         model = policy.removeprefix(ENDPOINT)
         if not model:
             raise InvalidInput(f"policy {policy!r}: expected the name of a model after {ENDPOINT}")
-        ours = ("reply", "style")
+        ours = ("base_url", "reply", "style")
         settings = attrs.asdict(self, recurse=False, filter=lambda field, _: field.name not in ours)
-        return ChatEndpoint(model, **settings)
+        return ChatEndpoint(model, base_url=self._url, **settings)
 
 
 @attrs.define(eq=False)

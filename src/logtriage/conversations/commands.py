@@ -51,7 +51,7 @@ def wires_of_command(arguments: object) -> list[Wire]:
 
 
 def _wires(script: str) -> Iterator[Wire]:
-    for line in script.splitlines():
+    for line in script.replace("\\\n", " ").splitlines():
         words = shlex.shlex(line, posix=True, punctuation_chars=";&|")
         words.whitespace_split = True
         command: list[str] = []
@@ -67,7 +67,10 @@ def _wires(script: str) -> Iterator[Wire]:
 
 
 def _action(command: list[str]) -> Iterator[Wire]:
-    """The action in ``PROGRAM NAME KEY=VALUE …`` or ``NAME VALUE``; other commands give none."""
+    """The action in a command; none in other commands.
+
+    It is ``PROGRAM NAME KEY=VALUE …``, ``NAME --KEY VALUE …`` or ``NAME VALUE …``.
+    """
     if not command or command[0] in _TEXT_TOOLS:
         return
     place = next((at for at, word in enumerate(command[:3]) if word in SOLO_TOOLS), None)
@@ -75,10 +78,13 @@ def _action(command: list[str]) -> Iterator[Wire]:
         return
     name, *words = command[place:]
     values: dict[str, Any] = {}
-    for word in takewhile(lambda word: not _REDIRECTED.match(word), words):
+    given = takewhile(lambda word: not _REDIRECTED.match(word), words)
+    for word in given:
         key, equals, value = word.lstrip("-").partition("=")
         if equals:
             values[key] = value
+        elif word.startswith("-") and key in ARGUMENTS[name]:
+            values[key] = next(given, "")
         elif not word.startswith("-"):
             free = (key for key in ARGUMENTS[name] if key not in values)
             values[next(free, "value")] = word

@@ -1,6 +1,7 @@
 """Find the messages in a row, who played, and what went wrong."""
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any, Final
 
 import attrs
@@ -24,6 +25,14 @@ MESSAGES_AT: Final = (
 _IN_ROW: Final = ("choices", "candidates")
 _RESPONSES: Final = (*_IN_ROW, "completion", "response")
 _OWN_KEYS: Final = TRANSCRIPT_FIELDS | {"error"}
+#: The counts of a transcript; ``logtriage.evaluation.usage`` reads them.
+_COUNTS: Final = frozenset({"requests", "prompt_tokens", "completion_tokens", "cut_off", "retries"})
+#: The ``status`` of a run that ended normally, as frameworks write it; a limit is a normal end.
+_ENDED: Final = frozenset(
+    {COMPLETED, "complete", "success", "succeeded", "successful", "ok", "passed", "finished"}
+    | {"done", "stop", "end_turn", "submitted", "resolved", "closed"}
+    | {"incomplete", "truncated", "length", "max_tokens", "max_turns", "max_steps"}
+)
 
 
 @attrs.frozen
@@ -154,9 +163,10 @@ def agent_of(row: Mapping[str, Any]) -> str | None:
 
 
 def status_of(row: Mapping[str, Any]) -> str:
-    """The status of a row, from the errors that frameworks note.
+    """The status of a row: the error that a framework notes, else the row's own ``status``.
 
-    ``ok`` outweighs errors: the library verifiers keeps those of earlier attempts beside it.
+    A word for a normal end is ``completed``. ``ok`` outweighs errors: the library verifiers keeps
+    those of earlier attempts beside it.
     """
     if row.get("ok") is True:
         return COMPLETED
@@ -168,18 +178,35 @@ def status_of(row: Mapping[str, Any]) -> str:
         elif error and not absent(error):
             break
     else:
-        return COMPLETED
+        status = row.get("status")
+        named = isinstance(status, str) and status.strip()
+        return named if named and named.lower() not in _ENDED else COMPLETED
     if isinstance(error, Mapping):
         error = error.get("message") or error.get("type") or "error"
     return f"error: {error}" if isinstance(error, str) else "error"
 
 
 def extra_of(conversation: Conversation) -> dict[str, Any]:
-    """The short plain fields of a row that a transcript keeps."""
+    """The short plain fields of a row that a transcript keeps.
+
+    Of a transcript's own fields (cost, counts, ranking) only what fits: others mean other things.
+    """
     row, place = conversation.row, conversation.place
-    return {key: value for key, value in row.items() if key != place and _is_kept(key, value)}
+    plain = {key: value for key, value in row.items() if key != place and _is_kept(key, value)}
+    for name in _COUNTS & set(plain):
+        if isinstance(plain[name], float) and plain[name].is_integer():
+            plain[name] = int(plain[name])
+    return {key: value for key, value in plain.items() if _fits(key, value)}
 
 
 def _is_kept(key: str, value: object) -> bool:
     plain = isinstance(value, int | float) or (isinstance(value, str) and len(value) <= 100)
     return plain and key not in _OWN_KEYS and not absent(value)
+
+
+def _fits(key: str, value: Any) -> bool:
+    if key in _COUNTS:
+        return type(value) is int and value >= 0
+    if key == "cost":
+        return type(value) in (int, float) and 0 <= value < inf
+    return key != "ranking"  # which is a list

@@ -153,6 +153,8 @@ def _event(event: Any) -> Any:
     name = str(event.get("event.name", ""))
     own = (key for key in event if not key.startswith(("event.", "gen_ai.")))
     body = {key: _decoded(event[key]) for key in own}
+    if isinstance(text := event.get("content"), str) and not _is_blocks(body["content"]):
+        body["content"] = text  # which may be JSON itself, the agent's action
     if isinstance(body.get("message"), Mapping):
         message = body.pop("message")
         body |= message
@@ -161,6 +163,13 @@ def _event(event: Any) -> Any:
     if message["role"] == "tool" and "id" in message:
         message["tool_call_id"] = message["id"]
     return message
+
+
+def _is_blocks(value: object) -> bool:
+    """Whether a value is a message's blocks, each with its type."""
+    return isinstance(value, list) and all(
+        isinstance(block, Mapping) and "type" in block for block in value
+    )
 
 
 def _numbered_messages(attributes: Line, prefix: str) -> list[Any]:

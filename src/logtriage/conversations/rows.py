@@ -87,10 +87,11 @@ def transcript_of_row(
     ``incident_at`` is the dotted path to the incident's id, if it is none of :data:`INCIDENT_AT`,
     or the id itself; ``style`` and ``other_tools`` are as in
     :func:`~logtriage.conversations.wires.actions_of_conversation`. A row with an ``error`` (or
-    ``errors``) gets it as its status, so that it is not scored. Numbers and short texts are kept.
-    Beside the id, a row of a sealed incident must have ``seal``, the fingerprint of its key, and a
-    row of a world other than the default must have ``world``. Calls are left out if the screens
-    show that they were not carried out (:func:`logtriage.conversations.playing.played`).
+    ``errors``), or a ``status`` that is no normal end, gets it as its status, so that it is not
+    scored. Numbers and short texts are kept. Beside the id, a row of a sealed incident must have
+    ``seal``, the fingerprint of its key, and a row of a world other than the default must have
+    ``world``. Calls are left out if the screens show that they were not carried out
+    (:func:`logtriage.conversations.playing.played`).
 
     Raises:
         TranscriptError: naming the field and what was expected, or the first screen that
@@ -144,8 +145,8 @@ def reading_of(
 
 def _check_alike(row: Row, wires: Sequence[Mapping[str, Any]], place: str) -> None:
     """Raise TranscriptError if the ``actions`` of a row are not those of its messages."""
-    actions = row.get("actions")
-    noted = [wire for wire in actions if "action_type" in wire] if isinstance(actions, list) else []
+    actions = row["actions"] if isinstance(row.get("actions"), list) else ()
+    noted = [wire for wire in actions if isinstance(wire, Mapping) and "action_type" in wire]
     keys = ("action_type", "value", "confidence")
     pairs = [[tuple(wire.get(key) for key in keys) for wire in side] for side in (noted, wires)]
     if noted and pairs[0] != pairs[1]:

@@ -129,7 +129,7 @@ def mismatch(shown: str, expected: str) -> tuple[str, str] | None:
             continue
         if any(line.startswith(each) for each in wanted[-1:]):  # something follows on the last line
             continue
-        if key[0] in "+-" and _is_bare(line, by_key[key]):
+        if key[0] in "+-" and any(_is_bare(line, each) for each in wanted):
             continue
         return line, by_key[key]
     return None

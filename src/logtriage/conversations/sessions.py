@@ -42,7 +42,8 @@ def is_claude(line: Line) -> bool:
 def claude_rows(lines: Sequence[Line]) -> Rows:
     """The conversations in lines of Claude Code: for each root, the branch to its last message.
 
-    Subagents are left out. Answers to calls of the branch belong to it even if they branch off.
+    In streams, which have no branches, each session is a conversation. Subagents are left out.
+    Answers to calls of the branch belong to it even if they branch off.
     """
     messages = [
         line
@@ -52,7 +53,10 @@ def claude_rows(lines: Sequence[Line]) -> Rows:
         and absent(line.get("parent_tool_use_id"))
     ]
     if not any("parentUuid" in line for line in messages):  # a stream has no branches
-        return [_claude_row(messages)] if messages else []
+        sessions: dict[str, list[Line]] = {}
+        for line in messages:
+            sessions.setdefault(str(line.get("session_id")), []).append(line)
+        return [_claude_row(session) for session in sessions.values()]
     by_uuid = {str(line["uuid"]): line for line in lines if "uuid" in line}
     messages = [line for line in messages if by_uuid.get(str(line.get("uuid"))) is line]
     parents = {name: _above(line, by_uuid) for name, line in by_uuid.items()}

@@ -120,7 +120,7 @@ def steps_of_conversation(
         for _, call in calls
     ):
         raise InvalidInput(f"style {style}: the agent calls tools; read it by style tools or auto")
-    replies = [(place, text_of(turn)) for place, turn in enumerate(messages) if is_from_agent(turn)]
+    replies = [(place, text_of(messages[place])) for place in _replies(messages)]
     if style is Style.PLAN:
         replies = replies[-1:]
     if style is Style.PLAN or (style is Style.AUTO and len(replies) == 1):
@@ -139,6 +139,19 @@ def _read(text: str, topology: Topology, form: Form, place: int) -> Iterator[Ste
     commands = wires_in_blocks(text) if isinstance(action, Malformed) else []
     for wire in commands or [action_to_wire(action)]:
         yield Step(wire, place, by_shell=has_blocks(text))
+
+
+def _replies(messages: Sequence[Message]) -> Iterator[int]:
+    """The places of the agent's replies; thoughts count only in a turn that has no more."""
+    for turn, _ in turns_of(messages):
+        yield from [place for place in turn if not _is_thought(messages[place])] or turn[:1]
+
+
+def _is_thought(message: Message) -> bool:
+    """Whether a message of the agent is an item or blocks without a text."""
+    content = message.get("content")
+    is_item = absent(message.get("role")) or (isinstance(content, list) and bool(content))
+    return is_item and not text_of(message)
 
 
 def turns_of(messages: Sequence[Message]) -> Iterator[tuple[list[int], list[Message]]]:

@@ -184,8 +184,9 @@ def _texts(name: str, pairs: Iterable[tuple[str, str]]) -> TextCall:
     arguments: dict[str, Any] = {
         key.strip(): value.partition("</")[0].strip("\n") for key, value in pairs
     }
-    with suppress(KeyError, ValueError):
-        arguments["confidence"] = float(arguments["confidence"])
+    for key, number in (("confidence", float), ("ticks", int)):
+        with suppress(KeyError, ValueError):
+            arguments[key] = number(arguments[key])
     return {"name": name, "arguments": arguments}
 
 

@@ -388,3 +388,10 @@ def test_net_value_over_epochs_is_a_ratio_of_sums() -> None:
     gained = sum(grade - worth for grade, worth in zip(grades, worths, strict=True))
     net = log.results.scores[0].metrics["logtriage/net"].value
     assert net == pytest.approx(gained / sum(1.0 - worth for worth in worths))
+
+
+def test_calls_of_one_id_that_were_answered_are_graded(run: Callable[..., EvalLog]) -> None:
+    look = ToolCall("call_0", "request_more_logs", {})
+    sample = only(run(one_incident(), [said(look, look), said(("resolve", {}))]))
+    assert sample.scores is not None
+    assert (sample.scores["triage_scorer"].metadata or {})["ticks"] == 3

@@ -43,6 +43,10 @@ def test_a_template_without_tools_is_refused_with_the_way_out():
         Chat(tokenizer(BARE))
     with pytest.raises(InvalidInput, match="no chat template; give --template tools"):
         Chat(tokenizer(""))
+    other_end = tokenizer(qwen2_5_chat_template)
+    other_end.eos_token = "<|endoftext|>"
+    with pytest.raises(InvalidInput, match=r"not end a reply with <.endoftext.>.*--template tools"):
+        Chat(other_end)
     mended = tokenizer(BARE)
     use_our_template(mended)
     check_template(mended)

@@ -158,3 +158,9 @@ def test_the_command_of_the_page_runs(tmp_path: Path) -> None:
     (path,) = (tmp_path / "outputs").glob("*/traces.jsonl")
     episodes = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     assert [len(episode["traces"]) for episode in episodes] == [3, 3, 3, 3]
+
+
+def test_a_style_that_roles_do_not_read_is_refused(tmp_path: Path) -> None:
+    assert evaluate(tmp_path, playing({}), **ONE, style="notation") == []
+    (path,) = tmp_path.glob("*/traces.jsonl")
+    assert "a team plays by tools, in style text" in path.read_text("utf-8")

@@ -104,7 +104,7 @@ def _graded(
     other_tools: tuple[str, ...],
 ) -> Graded:
     messages = [
-        message.model_dump(include={"role", "content", "tool_calls", "source"})
+        message.model_dump(include={"role", "content", "tool_calls", "tool_call_id", "source"})
         for message in state.messages
     ]
     wires = actions_of_conversation(

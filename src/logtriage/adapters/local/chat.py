@@ -59,7 +59,8 @@ class Chat:
 
     Raises:
         InvalidInput: for a tokenizer without a chat template or end token, and for a template that
-            leaves out tools, calls or answers, or whose calls cannot be read back.
+            leaves out tools, calls or answers, does not end replies with the end token, or whose
+            calls cannot be read back.
     """
 
     def __init__(
@@ -226,6 +227,12 @@ def check_template(tokenizer: Any, options: Mapping[str, Any] | None = None) -> 
     missing = [what for what, probe in parts.items() if probe not in text]
     if missing:
         raise InvalidInput(f"the chat template leaves out {', '.join(missing)}; {WAY_OUT}")
+    ended = text.partition(f"call_{_PROBE}")[2].partition(f"answer_{_PROBE}")[0]
+    if tokenizer.eos_token not in ended:
+        raise InvalidInput(
+            f"the chat template does not end a reply with {tokenizer.eos_token}, the tokenizer's "
+            f"eos_token; {WAY_OUT}"
+        )
     read = calls_of({"role": "assistant", "content": text.partition(_USER["content"])[2]})
     names = [call.get("name") for call in read]
     if names != [f"call_{_PROBE}"]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
+from logtriage._lib.jsonvalues import present
 from logtriage.actions import ALL_SERVICES
 from logtriage.adapters.episode import Episode, incidents_of
 from logtriage.adapters.shift_episode import ShiftEpisode
@@ -123,7 +124,7 @@ class Playing(Tooled[Episode]):
                 another style, or its incident asks for tools that this environment lacks.
             SealError: for a sealed incident without its key, or with another key.
         """
-        if row.get("style", self.style) != self.style:
+        if present(row, "style") not in (None, self.style):
             raise InvalidInput(
                 f"style: the row's rules are in {row['style']}, and {type(self).__name__} plays "
                 f"in {self.style}"

@@ -108,6 +108,8 @@ class TeamEnv(vf.Env[TeamEnvConfig]):
         incident = incident_of_row(task.data)
         if task.config.rubric is not None:
             raise InvalidInput("task.rubric: a team is graded by the rubric of its incident's task")
+        if task.data.style != "text":
+            raise InvalidInput(f"style {task.data.style}: a team plays by tools, in style text")
         split = get_role_split(self.config.role_split)
         episode = TeamEpisode(incident, split)
         async with AsyncExitStack() as open_seats:
