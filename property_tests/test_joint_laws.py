@@ -99,27 +99,18 @@ def test_a_role_sees_nothing_outside_its_views_and_its_own_kinds_of_action(
 def _unseen(role: Role) -> list[str]:
     """The fields that a role must not see, stated a second time, from the design."""
     views = {
-        "alerts": ["alerts"],
-        "slo": ["slo", "edge"],
-        "window": ["window"],
-        "inspection": ["inspection"],
-        "health": ["health", "signals"],
-        "metrics": ["metrics"],
-        "traces": ["traces"],
-        "changes": ["changes"],
-        "notes": ["notes"],
+        "alerts": ["alerts"], "slo": ["slo", "edge"], "window": ["window"],
+        "inspection": ["inspection"], "health": ["health", "signals"], "metrics": ["metrics"],
+        "traces": ["traces"], "changes": ["changes"], "notes": ["notes"],
         "directory": ["directory"],
         "declarations": ["severity", "root_cause", "pages"],
         "effects": ["remedies", "effects"],
         "reports": ["reports"],
-    }
+    }  # fmt: skip
     own = {
-        "classify_severity": "severity",
-        "identify_root_cause": "root_cause",
-        "escalate": "pages",
-        "remediate": "remedies",
-        "report": "reports",
-    }
+        "classify_severity": "severity", "identify_root_cause": "root_cause", "escalate": "pages",
+        "remediate": "remedies", "report": "reports",
+    }  # fmt: skip
     mine = {field for kind, field in own.items() if kind in role.may}
     return [
         field
@@ -140,13 +131,8 @@ def test_last_actions_of_others_show_only_in_views(played: JointEpisode) -> None
                     assert action.by == role.name
                 elif action_name(action) not in role.may:
                     views = {
-                        "declarations",
-                        "effects",
-                        "inspection",
-                        "metrics",
-                        "reports",
-                        "traces",
-                    }
+                        "declarations", "effects", "inspection", "metrics", "reports", "traces",
+                    }  # fmt: skip
                     assert role.views & views
 
 

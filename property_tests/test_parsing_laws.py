@@ -49,25 +49,17 @@ def test_parsing_json_in_prose_is_total(values: list[Any], prose: str) -> None:
 
 #: What opens and closes a thought.
 PAIRS = [
-    ("<think>", "</think>"),
-    ("<thinking>", "</thinking>"),
-    ("<THOUGHT >", "</THOUGHT >"),
-    ("<seed:reasoning>", "</seed:reasoning>"),
-    ("[THINK]", "[/THINK]"),
-    ("◁analysis▷", "◁/analysis▷"),
-    ("<|begin_of_thoughts|>", "<|end_of_thoughts|>"),
+    ("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<THOUGHT >", "</THOUGHT >"),
+    ("<seed:reasoning>", "</seed:reasoning>"), ("[THINK]", "[/THINK]"),
+    ("◁analysis▷", "◁/analysis▷"), ("<|begin_of_thoughts|>", "<|end_of_thoughts|>"),
     ("<unused94>", "<unused95>"),
-]
+]  # fmt: skip
 MARKS = [mark for pair in PAIRS for mark in pair]
 #: What has the shape of such marks and a name that nobody knows.
 ODD_PAIRS = [
-    ("<{}>", "</{}>"),
-    ("<x:{}>", "</x:{}>"),
-    ("<|{}|>", "<|end_{}|>"),
-    ("<|{}>", "<{}|>"),
-    ("◁{}▷", "◁/{}▷"),
-    ("[{}]", "[/{}]"),
-]
+    ("<{}>", "</{}>"), ("<x:{}>", "</x:{}>"), ("<|{}|>", "<|end_{}|>"), ("<|{}>", "<{}|>"),
+    ("◁{}▷", "◁/{}▷"), ("[{}]", "[/{}]"),
+]  # fmt: skip
 CALL_MARKS = ["<tool_call>", "</tool_call>", "<function=escalate>", "<parameter=team>", "dba-team"]
 #: Texts in which marks, JSON and prose come in any order.
 MARKED = st.lists(
@@ -165,11 +157,8 @@ def test_transcripts_round_trip_and_grade_alike(
     resolved = grade_transcript(transcript, resolve=lambda _: state.incident)
     own = lt.grade(state)
     assert (resolved.score, resolved.criteria, resolved.digest, resolved.closing) == (
-        own.score,
-        own.criteria,
-        own.digest,
-        own.closing,
-    )
+        own.score, own.criteria, own.digest, own.closing,
+    )  # fmt: skip
 
 
 @given(json_values(max_leaves=20))

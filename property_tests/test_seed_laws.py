@@ -38,18 +38,11 @@ PUBLIC = (
 )
 #: What public figures and tokens are drawn from.
 STREAMS = (
-    drawing.DIRECTORY_STREAM,
-    drawing.HAND_OVER_STREAM,
-    histories.BLIND_STREAM,
-    histories.HISTORY_STREAM,
-    histories.RULE_STREAM,
-    edge.EDGE_STREAM,
-    simulation.CONDITION_STREAM,
-    simulation.SPEAKER_STREAM,
-    kept.TOKEN_STREAM,
-    figures.FIGURE_STREAM,
-    voice.VOICE_STREAM,
-)
+    drawing.DIRECTORY_STREAM, drawing.HAND_OVER_STREAM, histories.BLIND_STREAM,
+    histories.HISTORY_STREAM, histories.RULE_STREAM, edge.EDGE_STREAM,
+    simulation.CONDITION_STREAM, simulation.SPEAKER_STREAM, kept.TOKEN_STREAM,
+    figures.FIGURE_STREAM, voice.VOICE_STREAM,
+)  # fmt: skip
 
 
 def parts(value: Any) -> Iterator[object]:

@@ -57,13 +57,9 @@ def kept_worlds() -> tuple[World, ...]:
     found: list[World] = []
 
     @settings(
-        max_examples=24,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate,),
+        max_examples=24, derandomize=True, database=None, deadline=None, phases=(Phase.generate,),
         suppress_health_check=list(HealthCheck),
-    )
+    )  # fmt: skip
     @given(drawn_worlds())
     def keep(world: World) -> None:
         found.append(world)
@@ -249,14 +245,9 @@ def _edge(draw: st.DrawFn) -> dict[str, Any]:
 def _task(draw: st.DrawFn, name: str) -> dict[str, Any]:
     horizon = draw(st.integers(6, 20))
     return {
-        "name": name,
-        "title": f"The task {name}",
-        "hard": "whatever was drawn",
-        "topology": "drawn",
-        "horizon": horizon,
-        "par": draw(st.integers(5, horizon)),
-        "par_benign": draw(st.integers(3, horizon)),
-        "onset": draw(st.integers(1, MAX_ONSET)),
+        "name": name, "title": f"The task {name}", "hard": "whatever was drawn",
+        "topology": "drawn", "horizon": horizon, "par": draw(st.integers(5, horizon)),
+        "par_benign": draw(st.integers(3, horizon)), "onset": draw(st.integers(1, MAX_ONSET)),
         "benign": draw(st.integers(0, 500)),
         "severities": [1, draw(st.integers(0, 5)), draw(st.integers(0, 5))],
         "severity_from": draw(st.integers(0, 4)),
@@ -265,7 +256,7 @@ def _task(draw: st.DrawFn, name: str) -> dict[str, Any]:
         "called_only": draw(st.booleans()),
         "creeping": draw(st.booleans()),
         "counts": draw(st.sampled_from(([1], [1, 1], [30, 50, 20]))),
-    }
+    }  # fmt: skip
 
 
 def _tokens(draw: st.DrawFn, gauges: dict[str, int]) -> dict[str, Any]:

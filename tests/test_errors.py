@@ -79,12 +79,9 @@ def test_a_missing_extra_is_an_import_error_that_names_the_command() -> None:
 def test_the_command_for_an_extra_names_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """So it works for a clone and for a wheel, though their project is on no index."""
     listed = [
-        "attrs>=23.2",
-        "rich>=13.7; extra == 'cli'",
-        'uvicorn<1,>=0.54; extra == "openenv"',
-        "openenv==0.10.0; extra == 'openenv'",
-        "torch>=2.13; extra == 'train-rl'",
-    ]
+        "attrs>=23.2", "rich>=13.7; extra == 'cli'", 'uvicorn<1,>=0.54; extra == "openenv"',
+        "openenv==0.10.0; extra == 'openenv'", "torch>=2.13; extra == 'train-rl'",
+    ]  # fmt: skip
     monkeypatch.setattr("logtriage.errors.requires", lambda _: listed)
     for extra, command in (
         ("cli", "pip install 'rich>=13.7'"),
@@ -103,17 +100,11 @@ def test_an_unknown_name_shows_the_value_and_the_choices() -> None:
 @pytest.mark.parametrize(
     ("given", "meant"),
     [
-        ("payments-db", "payment-db"),
-        ("pay-db", None),
-        ("payment-sevrice", "payment-service"),
-        ("User-DB", "user-db"),
-        ("x", None),
-        ("", None),
-        (7, None),
-        (None, None),
+        ("payments-db", "payment-db"), ("pay-db", None), ("payment-sevrice", "payment-service"),
+        ("User-DB", "user-db"), ("x", None), ("", None), (7, None), (None, None),
         ("payment-db" * 20, None),
     ],
-)
+)  # fmt: skip
 def test_an_unknown_name_suggests_the_closest(given: object, meant: str | None) -> None:
     names = ("payment-service", "payment-db", "user-db")
     hint = "" if meant is None else f" (did you mean {meant!r}?)"

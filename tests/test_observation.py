@@ -99,13 +99,9 @@ def test_nothing_that_knows_the_seed_of_a_sealed_incident_is_handed_out() -> Non
 
 def test_one_s_own_acts_are_shown() -> None:
     state = played(
-        real_incident(),
-        lt.ClassifySeverity(P1),
-        lt.IdentifyRootCause("auth-service", 0.3),
-        RIGHT_PAGE,
-        lt.Remediate("scale", "email-queue"),
-        FIX,
-    )
+        real_incident(), lt.ClassifySeverity(P1), lt.IdentifyRootCause("auth-service", 0.3),
+        RIGHT_PAGE, lt.Remediate("scale", "email-queue"), FIX,
+    )  # fmt: skip
     screen = lt.observe(state)
     assert screen.severity is P1
     assert screen.root_cause == "auth-service"
@@ -126,16 +122,12 @@ def test_last_actions_are_those_of_the_last_tick() -> None:
 
 
 FIELDS = {
-    "alerts": ("alerts",),
-    "slo": ("edge",),
-    "window": ("window",),
-    "inspection": ("inspection",),
-    "changes": ("changes",),
-    "directory": ("directory",),
+    "alerts": ("alerts",), "slo": ("edge",), "window": ("window",), "inspection": ("inspection",),
+    "changes": ("changes",), "directory": ("directory",),
     "declarations": ("severity", "root_cause", "pages"),
     "effects": ("remedies",),
     "reports": ("reports",),
-}
+}  # fmt: skip
 
 
 def busy() -> Any:
@@ -171,14 +163,10 @@ def test_a_view_gives_its_fields_and_no_others(view: str) -> None:
 
 def test_last_actions_are_those_of_the_views_and_one_s_own() -> None:
     done: dict[str, lt.Action] = {
-        "classify": lt.ClassifySeverity(P1),
-        "page": RIGHT_PAGE,
-        "fix": FIX,
-        "ask": WAIT,
-        "say": Report("slow_query", "triage"),
-        "own": lt.Malformed("?", "why", "escalation"),
+        "classify": lt.ClassifySeverity(P1), "page": RIGHT_PAGE, "fix": FIX, "ask": WAIT,
+        "say": Report("slow_query", "triage"), "own": lt.Malformed("?", "why", "escalation"),
         "anybody's": lt.Malformed("?", "why"),
-    }
+    }  # fmt: skip
     state = transition_jointly(lt.initial_state(real_incident()), done.values())
 
     def seen(role: Role) -> set[str]:

@@ -65,32 +65,19 @@ def test_no_command_gives_help() -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["nope"],
-        ["show"],
-        ["eval"],
-        ["eval", "expert", "--episodes", "many"],
-        ["eval", "expert", "--episodes", "0"],
-        ["eval", "expert", "--jobs", "0"],
-        ["eval", "nobody"],
-        ["eval", "expert", "--task", "nope-v1"],
-        ["eval", "expert", "--split", "exam"],
-        ["eval", "human"],
-        ["eval", "expert", "--bundle", "/no/such/bundle"],
-        ["eval", "constant:dance"],
-        ["show", "nope"],
-        ["show", "cascading_failure-v4/test/-1"],
-        ["show", "nezha/nope"],
-        ["tasks", "nope-v1"],
-        ["play", "nope"],
-        ["play", INCIDENT, "--policy", "nobody"],
-        ["grade", "/no/such/file"],
-        ["grade", "-", "--rubric", "mine/7"],
-        ["compare", "/no/such/run", "/no/such/run"],
-        ["report", "/no/such/run"],
+        ["nope"], ["show"], ["eval"], ["eval", "expert", "--episodes", "many"],
+        ["eval", "expert", "--episodes", "0"], ["eval", "expert", "--jobs", "0"],
+        ["eval", "nobody"], ["eval", "expert", "--task", "nope-v1"],
+        ["eval", "expert", "--split", "exam"], ["eval", "human"],
+        ["eval", "expert", "--bundle", "/no/such/bundle"], ["eval", "constant:dance"],
+        ["show", "nope"], ["show", "cascading_failure-v4/test/-1"], ["show", "nezha/nope"],
+        ["tasks", "nope-v1"], ["play", "nope"], ["play", INCIDENT, "--policy", "nobody"],
+        ["grade", "/no/such/file"], ["grade", "-", "--rubric", "mine/7"],
+        ["compare", "/no/such/run", "/no/such/run"], ["report", "/no/such/run"],
         ["replay", "/no/such/run"],
         ["import", "nezha", "/no/such/directory", "--out", "/tmp/never"],
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_used_exits_2_without_a_traceback(arguments: list[str]) -> None:
     result = logtriage(*arguments)
     assert result.exit_code == 2, result.output

@@ -260,23 +260,13 @@ def logged() -> Row:
 
 
 ROWS = {
-    "OpenAI": openai(),
-    "Anthropic": messages(block, *PROMPT),
-    "verifiers, as of old": verifiers(),
-    "Pydantic AI": pydantic_ai(),
-    "mini-SWE-agent, blocks": swe_agent_in_text(),
-    "mini-SWE-agent, calls": swe_agent_by_calls(),
+    "OpenAI": openai(), "Anthropic": messages(block, *PROMPT),
+    "verifiers, as of old": verifiers(), "Pydantic AI": pydantic_ai(),
+    "mini-SWE-agent, blocks": swe_agent_in_text(), "mini-SWE-agent, calls": swe_agent_by_calls(),
     "mini-SWE-agent, flags": swe_agent_by_calls("\\\n --{key} {value}"),
-    "AI SDK": ai_sdk(),
-    "AI SDK, page": ai_sdk_page(),
-    "LangChain": langchain(),
-    "AutoGen": autogen(),
-    "ShareGPT": share_gpt(),
-    "ADK": adk(),
-    "Gemini CLI": gemini_cli(),
-    "Goose": goose(),
-    "smolagents": smolagents(),
-    "OpenAI's responses": responses(),
+    "AI SDK": ai_sdk(), "AI SDK, page": ai_sdk_page(), "LangChain": langchain(),
+    "AutoGen": autogen(), "ShareGPT": share_gpt(), "ADK": adk(), "Gemini CLI": gemini_cli(),
+    "Goose": goose(), "smolagents": smolagents(), "OpenAI's responses": responses(),
     "log of requests": logged(),
     "Kimi's marks": in_text(
         lambda name, given: (
@@ -285,14 +275,14 @@ ROWS = {
             "<|tool_calls_section_end|>"
         )
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("shape", ROWS)
 def test_a_row_of_any_shape_is_the_same_transcript(shape: str) -> None:
     row = {"incident": INCIDENT, **ROWS[shape]}
     if "info" in row:
-        del row["incident"]
+        del row["incident"]  # fmt: skip
         row["info"] = row["info"] or {"incident": INCIDENT}
     assert worth(transcript_of_row(row)) == 1.0
 
@@ -413,19 +403,16 @@ def numbered(prefix: str, said: str, inside: str) -> Messages:
 
 
 LINES = {
-    "Claude Code": claude(),
-    "Claude Code, subagents": claude(subagents=True),
-    "Claude Code, stream": claude_stream(),
-    "Codex": codex(),
-    "messages": [*PROMPT, *each(openai_turn)],
-    "OpenTelemetry": telemetry(),
+    "Claude Code": claude(), "Claude Code, subagents": claude(subagents=True),
+    "Claude Code, stream": claude_stream(), "Codex": codex(),
+    "messages": [*PROMPT, *each(openai_turn)], "OpenTelemetry": telemetry(),
     "OpenTelemetry, events": events(openai()),
     "OpenTelemetry, events in JSON": events(
         in_text(lambda *call: json.dumps(wire_from_call(*call)))
     ),
     "OpenInference": numbered("llm.input_messages", "llm.output_messages", ".message"),
     "OpenLLMetry": numbered("gen_ai.prompt", "gen_ai.completion", ""),
-}
+}  # fmt: skip
 
 
 #: Requests of a log are left out, and Python is told.

@@ -30,12 +30,9 @@ from logtriage.policies import perfect_actions
 from tests.builders import OWNERS, SEVEN_SERVICES, real_incident, with_actions
 
 BASE = attrs.evolve(
-    lt.make_incident("cascading_failure-v4/test/42"),
-    topology=SEVEN_SERVICES,
-    directory=OWNERS,
-    par=5,
-    worth_of_hand_over=0.7,
-)
+    lt.make_incident("cascading_failure-v4/test/42"), topology=SEVEN_SERVICES, directory=OWNERS,
+    par=5, worth_of_hand_over=0.7,
+)  # fmt: skip
 REAL = attrs.evolve(
     BASE,
     horizon=12,
@@ -53,12 +50,9 @@ BENIGN = attrs.evolve(
 FIX = lt.Remediate("kill-query", "user-db")
 WRONG = lt.Remediate("restart", "api-gateway")
 PERFECT: list[lt.Action] = [
-    lt.ClassifySeverity("P1"),
-    lt.IdentifyRootCause("user-db"),
-    lt.Escalate("dba-team"),
-    FIX,
+    lt.ClassifySeverity("P1"), lt.IdentifyRootCause("user-db"), lt.Escalate("dba-team"), FIX,
     lt.Resolve(),
-]
+]  # fmt: skip
 LOOK = lt.RequestMoreLogs(None)
 NAN = float("nan")
 
@@ -87,65 +81,33 @@ CELLS: list[
     (
         REAL,
         [
-            lt.ClassifySeverity("P2"),
-            lt.ClassifySeverity("P1"),
-            lt.IdentifyRootCause("api-gateway"),
-            lt.IdentifyRootCause("user-db"),
-            lt.Escalate("dba-team"),
-            WRONG,
-            FIX,
+            lt.ClassifySeverity("P2"), lt.ClassifySeverity("P1"),
+            lt.IdentifyRootCause("api-gateway"), lt.IdentifyRootCause("user-db"),
+            lt.Escalate("dba-team"), WRONG, FIX,
         ],
-        0.15 * 0.25 + 0.25 + 0.25 * 0.6,
-        [0.25, 0, 1, 0.6, 0, NAN],
-        None,
-        None,
-        7,
-        0,
+        0.15 * 0.25 + 0.25 + 0.25 * 0.6, [0.25, 0, 1, 0.6, 0, NAN], None, None, 7, 0,
     ),
     (REAL, [LOOK] * 14, 0.0, [0, 0, 0, 0, 0, NAN], None, "out_of_time", 12, 2),
     (
         REAL,
         [lt.ClassifySeverity("P1"), lt.Escalate("sre-team"), FIX],
-        0.0,
-        [1, 0, 0, 0, 0, NAN],
-        "wrong_escalation",
-        "misrouted",
-        2,
-        1,
+        0.0, [1, 0, 0, 0, 0, NAN], "wrong_escalation", "misrouted", 2, 1,
     ),
     # Two wrong remedies leave .2 of the remediation, and .09 of the total.
     (
-        REAL,
-        [FIX, WRONG, WRONG],
-        0.25 * 0.2 * 0.32 * 0.09 * 0.7,
-        [0, 0, 0, 0.2, 0, NAN],
-        None,
-        None,
-        3,
-        0,
+        REAL, [FIX, WRONG, WRONG], 0.25 * 0.2 * 0.32 * 0.09 * 0.7, [0, 0, 0, 0.2, 0, NAN], None,
+        None, 3, 0,
     ),
     # Three ticks: 1 - 1 / 10 of .10. One remedy leaves .3 of the total.
     (
-        BENIGN,
-        [lt.ClassifySeverity("P2"), WRONG, lt.Ignore()],
-        0.3 * (0.05 + 0.70 + 0.09),
-        [0.25, NAN, NAN, NAN, 0.9, 1],
-        None,
-        "ignored",
-        3,
-        0,
+        BENIGN, [lt.ClassifySeverity("P2"), WRONG, lt.Ignore()], 0.3 * (0.05 + 0.70 + 0.09),
+        [0.25, NAN, NAN, NAN, 0.9, 1], None, "ignored", 3, 0,
     ),
     (
-        BENIGN,
-        [lt.ClassifySeverity("P3"), lt.HandOver(), LOOK],
-        0.7,
-        [*[NAN] * 6, 0.7],
-        None,
-        "handed_over",
-        2,
-        1,
+        BENIGN, [lt.ClassifySeverity("P3"), lt.HandOver(), LOOK], 0.7, [*[NAN] * 6, 0.7], None,
+        "handed_over", 2, 1,
     ),
-]
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -157,23 +119,23 @@ def cells(either_way: Any) -> Any:  # noqa: ARG001 (it chooses)
 CRITERIA = (
     *("severity", "root_cause", "escalation", "remediation", "closure"),
     *("dismissal", "hand_over"),
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("row", range(len(CELLS)))
 def test_cells_by_hand(cells: Any, row: int) -> None:
     incident, listed, score, criteria, gate, closing, ticks, unplayed = CELLS[row]
-    assert cells.scores[row] == pytest.approx(score, abs=1e-12)
+    assert cells.scores[row] == pytest.approx(score, abs=1e-12)  # fmt: skip
     columns = [*criteria, *[NAN] * (7 - len(criteria))]
     earned = {one.name: one.score for one in grade_actions(incident, listed).criteria}
     by_name = [earned.get(name, NAN) for name in CRITERIA]
     assert by_name == pytest.approx(columns, abs=1e-12, nan_ok=True)
-    assert cells.gate[row] == (-1 if gate is None else cells.gate_names.index(gate))
+    assert cells.gate[row] == (-1 if gate is None else cells.gate_names.index(gate))  # fmt: skip
     assert cells.closing[row] == (-1 if closing is None else [*map(str, CLOSINGS)].index(closing))
     assert (cells.ticks[row], cells.unplayed[row]) == (ticks, unplayed)
 
 
-def test_shapes_types_and_names(cells: Any) -> None:
+def test_shapes_types_and_names(cells: Any) -> None:  # fmt: skip
     count = len(CELLS)
     assert len(cells) == count
     assert cells.scores.shape == (count,)
@@ -356,14 +318,10 @@ def test_the_row_of_misplaced_padding_is_that_of_the_batch() -> None:
 @pytest.mark.parametrize(
     ("topology", "ticks"),
     [
-        (SEVEN_SERVICES, 63),
-        (SEVEN_SERVICES, 64),
-        (SEVEN_SERVICES, 16_383),
-        (SEVEN_SERVICES, 16_384),
-        (with_actions(128), 1),
-        (with_actions(129), 1),
+        (SEVEN_SERVICES, 63), (SEVEN_SERVICES, 64), (SEVEN_SERVICES, 16_383),
+        (SEVEN_SERVICES, 16_384), (with_actions(128), 1), (with_actions(129), 1),
     ],
-)
+)  # fmt: skip
 def test_the_last_action_of_the_longest_list_counts(topology: lt.Topology, ticks: int) -> None:
     """Where a number of 8 or 16 bits, and kernels, come to their end."""
     incident = real_incident(None, ticks, root_causes=(), teams=(), remedies=(), topology=topology)

@@ -62,12 +62,9 @@ def test_every_criterion_comes_with_its_score_weight_and_reason() -> None:
         played(real_incident(), RIGHT_SEVERITY, WRONG_REMEDY, FIX, *waits(4), lt.Resolve())
     )
     assert [(row.name, row.score, row.weight) for row in one.criteria] == [
-        ("severity", 1.0, 0.15),
-        ("root_cause", 0.0, 0.25),
-        ("escalation", 0.0, 0.25),
-        ("remediation", pytest.approx(0.6), 0.25),
-        ("closure", pytest.approx(4 / 7), 0.10),
-    ]
+        ("severity", 1.0, 0.15), ("root_cause", 0.0, 0.25), ("escalation", 0.0, 0.25),
+        ("remediation", pytest.approx(0.6), 0.25), ("closure", pytest.approx(4 / 7), 0.10),
+    ]  # fmt: skip
     assert all(row.reason for row in one.criteria)
     assert one.criterion("closure").reason == "resolved in 8 ticks (par is 5, the horizon 12)"
     with pytest.raises(UnknownName, match="unknown criterion 'speed'; known: severity, root"):
@@ -102,12 +99,8 @@ def test_ignoring_a_real_fault_zeroes_the_total_but_not_the_criteria() -> None:
     one = lt.grade(played(real_incident(), *PERFECT[:4], lt.Ignore()))
     assert (one.score, one.gate, one.closing) == (0.0, "ignored_incident", Closing.IGNORED)
     assert scores(one) == {
-        "severity": 1.0,
-        "root_cause": 1.0,
-        "escalation": 1.0,
-        "remediation": 1.0,
-        "closure": 0.0,
-    }
+        "severity": 1.0, "root_cause": 1.0, "escalation": 1.0, "remediation": 1.0, "closure": 0.0,
+    }  # fmt: skip
 
 
 def test_an_open_state_has_what_it_earned_so_far() -> None:
@@ -192,14 +185,10 @@ def hashed(*lines: str) -> str:
 def test_the_digest_is_that_of_these_lines() -> None:
     """Digests are stored beside grades: they must not change with the code."""
     lines = [
-        TRIAGE_3.digest,
-        "hand-made/test/0",
-        "classify_severity P1 None",
-        "identify_root_cause user-db 0.75",
-        "malformed '?\\n'",
-        "remediate kill-query:user-db None",
-        "resolve None None",
-    ]
+        TRIAGE_3.digest, "hand-made/test/0", "classify_severity P1 None",
+        "identify_root_cause user-db 0.75", "malformed '?\\n'",
+        "remediate kill-query:user-db None", "resolve None None",
+    ]  # fmt: skip
     sure = lt.IdentifyRootCause("user-db", 0.75)
     actions = (RIGHT_SEVERITY, sure, lt.Malformed("?\n", "why"), FIX, lt.Resolve())
     assert digest(*actions) == hashed(*lines)
@@ -236,13 +225,10 @@ def test_penalties_are_subtracted_and_shown_with_their_sign() -> None:
 @pytest.mark.parametrize(
     ("value", "bounds", "expected"),
     [
-        (1.0, (0.1, 0.9), 0.9),
-        (0.0, (0.1, 0.9), 0.1),
-        (0.5, (0.1, 0.9), 0.5),
-        (7.0, (0.0, 1.0), 1.0),
-        (-7.0, (0.0, 1.0), 0.0),
+        (1.0, (0.1, 0.9), 0.9), (0.0, (0.1, 0.9), 0.1), (0.5, (0.1, 0.9), 0.5),
+        (7.0, (0.0, 1.0), 1.0), (-7.0, (0.0, 1.0), 0.0),
     ],
-)
+)  # fmt: skip
 def test_the_total_is_kept_within_bounds(
     value: float, bounds: tuple[float, float], expected: float
 ) -> None:

@@ -54,12 +54,9 @@ def test_the_default_is_the_table_of_the_design() -> None:
     assert DEFAULT is TRIAGE_3
     assert TRIAGE_3.id == "logtriage/3"
     assert {row.name: row.weight for row in TRIAGE_3.criteria} == {
-        "severity": 0.15,
-        "root_cause": 0.25,
-        "escalation": 0.25,
-        "remediation": 0.25,
+        "severity": 0.15, "root_cause": 0.25, "escalation": 0.25, "remediation": 0.25,
         "closure": 0.10,
-    }
+    }  # fmt: skip
     assert {row.name: row.weight for row in TRIAGE_3.benign} == {
         "severity": 0.20,
         "dismissal": 0.70,
@@ -140,20 +137,15 @@ def test_a_rubric_is_changed_with_evolve_and_checked_again() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"id": "mine/2"},
-        {"criteria": (one("another"),)},
+        {"id": "mine/2"}, {"criteria": (one("another"),)},
         {"criteria": (Criterion("one", 1.0, no_marks),)},
         {"criteria": (one("one", 0.6), one("two", 0.4))},
-        {"criteria": (one("one", 0.4), one("two", 0.6))},
-        {"benign": (one(),)},
-        {"gates": (Gate("g", open_gate),)},
-        {"discounts": (Discount("d", no_discount),)},
-        {"discounts": (Discount("e", no_discount),)},
-        {"penalties": (one("p", 0.1),)},
-        {"penalties": (one("p", 0.2),)},
-        {"bounds": (0.0, 0.9)},
+        {"criteria": (one("one", 0.4), one("two", 0.6))}, {"benign": (one(),)},
+        {"gates": (Gate("g", open_gate),)}, {"discounts": (Discount("d", no_discount),)},
+        {"discounts": (Discount("e", no_discount),)}, {"penalties": (one("p", 0.1),)},
+        {"penalties": (one("p", 0.2),)}, {"bounds": (0.0, 0.9)},
     ],
-)
+)  # fmt: skip
 def test_whatever_decides_a_score_changes_the_digest(changes: dict[str, Any]) -> None:
     assert rubric(**changes).digest != rubric().digest
 
@@ -161,22 +153,16 @@ def test_whatever_decides_a_score_changes_the_digest(changes: dict[str, Any]) ->
 def test_the_digest_is_that_of_these_lines() -> None:
     """Digests are stored beside grades: they must not change with the code."""
     lines = (
-        "mine/1",
-        "(0.0, 0.9)",
-        "None",
-        f"criteria one 1.0 {__name__}.full_marks",
+        "mine/1", "(0.0, 0.9)", "None", f"criteria one 1.0 {__name__}.full_marks",
         f"benign two 1 {__name__}.no_marks",
         "penalties p 0.25 logtriage.grading.criteria.root_cause",
         f"gate g {__name__}.open_gate",
         f"discount d {__name__}.no_discount",
-    )
+    )  # fmt: skip
     given = rubric(
-        benign=(Criterion("two", 1, no_marks),),
-        penalties=(Criterion("p", 0.25, root_cause),),
-        gates=(Gate("g", open_gate),),
-        discounts=[Discount("d", no_discount)],
-        bounds=(0.0, 0.9),
-    )
+        benign=(Criterion("two", 1, no_marks),), penalties=(Criterion("p", 0.25, root_cause),),
+        gates=(Gate("g", open_gate),), discounts=[Discount("d", no_discount)], bounds=(0.0, 0.9),
+    )  # fmt: skip
     assert given.digest == blake2b("\n".join(lines).encode(), digest_size=8).hexdigest()
 
 

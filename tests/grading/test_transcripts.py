@@ -214,15 +214,11 @@ def test_without_on_error_the_first_bad_line_is_raised(bad: str, reason: str) ->
 @pytest.mark.parametrize(
     "text",
     [
-        f"{GOOD}\n{GOOD}\n",
-        f"{GOOD}\n{GOOD}",
-        f"{GOOD}\r\n{GOOD}\r\n",
-        f"\n\n{GOOD}\n \t\n{GOOD}\n\n",
-        f"  {GOOD}  \n\t{GOOD}\n",
-        f"\r\n{GOOD}\r\n\r\n{GOOD}",
+        f"{GOOD}\n{GOOD}\n", f"{GOOD}\n{GOOD}", f"{GOOD}\r\n{GOOD}\r\n",
+        f"\n\n{GOOD}\n \t\n{GOOD}\n\n", f"  {GOOD}  \n\t{GOOD}\n", f"\r\n{GOOD}\r\n\r\n{GOOD}",
     ],
     ids=["plain", "no last break", "CRLF", "blank lines", "indented", "blank CRLF"],
-)
+)  # fmt: skip
 def test_line_breaks_and_blank_lines(text: str, tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     path.write_bytes(text.encode())
@@ -321,12 +317,8 @@ def test_hostile_nesting_never_stops_the_stream() -> None:
 def test_joint_play_is_graded_by_its_ticks() -> None:
     incident = real_incident()
     plays: list[Play] = [
-        (0, RIGHT_CAUSE),
-        (0, RIGHT_PAGE),
-        (1, FIX),
-        (1, lt.Resolve()),
-        (2, RIGHT_SEVERITY),
-    ]
+        (0, RIGHT_CAUSE), (0, RIGHT_PAGE), (1, FIX), (1, lt.Resolve()), (2, RIGHT_SEVERITY),
+    ]  # fmt: skip
     state, left = play_jointly(incident, plays)
     wires = tuple(action_to_wire(action) for _, action in plays)
     ticks = tuple(when for when, _ in plays)
@@ -367,11 +359,8 @@ def test_a_tick_inside_an_action_is_an_unknown_key(tick: Any) -> None:
         for actions in (tuple(wires), with_tick)
     )
     assert (one.score, one.criteria, one.ticks, one.schedule) == (
-        other.score,
-        other.criteria,
-        other.ticks,
-        None,
-    )
+        other.score, other.criteria, other.ticks, None,
+    )  # fmt: skip
     assert isinstance(other.actions[1], lt.Malformed)  # to wait is for roles
 
 

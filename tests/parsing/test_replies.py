@@ -40,13 +40,10 @@ def reason(text: str) -> str:
         f"[THINK]{IGNORE}[/THINK]{RESOLVE}",
         f"<think></think>{RESOLVE}",
         f"<think>{'{' * 2_000}</think>{RESOLVE}",
-        f"<think>{'x' * 2 * MAX_TEXT}</think>{RESOLVE}",
-        f"<think>{CALL}</think>{RESOLVE}",
-        f"<think >{IGNORE}</think >{RESOLVE}",
-        f"<THINK>{IGNORE}</THINK>{RESOLVE}",
+        f"<think>{'x' * 2 * MAX_TEXT}</think>{RESOLVE}", f"<think>{CALL}</think>{RESOLVE}",
+        f"<think >{IGNORE}</think >{RESOLVE}", f"<THINK>{IGNORE}</THINK>{RESOLVE}",
         f'<think effort="high">{IGNORE}</think>{RESOLVE}',
-        f"<Thought>{IGNORE}</thought>{RESOLVE}",
-        f"<thoughts>{IGNORE}</thoughts>{RESOLVE}",
+        f"<Thought>{IGNORE}</thought>{RESOLVE}", f"<thoughts>{IGNORE}</thoughts>{RESOLVE}",
         f"<reasoning>{IGNORE}</reasoning>{RESOLVE}",
         f"<analysis>{IGNORE}</analysis><answer>{RESOLVE}</answer>",
         f"<inner_monologue>{IGNORE}</inner_monologue>{RESOLVE}",
@@ -66,7 +63,7 @@ def reason(text: str) -> str:
         f"<|channel|> final<|message|>{RESOLVE}<|return|>",
         f"<|channel|>commentary<|message|>A plan.<|end|>{RESOLVE}",
     ],
-)
+)  # fmt: skip
 def test_what_is_only_thought_is_no_action(text: str) -> None:
     assert parsed(text) == lt.Resolve()
     assert parse_plan(text, SEVEN_SERVICES) == [lt.Resolve()]
@@ -75,20 +72,14 @@ def test_what_is_only_thought_is_no_action(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        f"<think>Maybe {IGNORE}? No",
-        f"{RESOLVE}<think>or {IGNORE}",
-        f"<think>{IGNORE}</thinking>",
-        "<think>",
-        f"<think>a</think>{RESOLVE}[THINK]",
-        f"<|channel|>analysis<|message|>{IGNORE}",
-        f"<|channel|>analysis {IGNORE}",
-        f"<unused94>thought\n{IGNORE}",
-        f"◁think▷{IGNORE}",
-        f"<THINK>{IGNORE}",
+        f"<think>Maybe {IGNORE}? No", f"{RESOLVE}<think>or {IGNORE}",
+        f"<think>{IGNORE}</thinking>", "<think>", f"<think>a</think>{RESOLVE}[THINK]",
+        f"<|channel|>analysis<|message|>{IGNORE}", f"<|channel|>analysis {IGNORE}",
+        f"<unused94>thought\n{IGNORE}", f"◁think▷{IGNORE}", f"<THINK>{IGNORE}",
         f"<seed:think>{IGNORE}</think",
         f"<|begin_of_thought|>{IGNORE}<|begin_of_solution|>",
     ],
-)
+)  # fmt: skip
 def test_a_reply_that_ends_within_a_thought_is_malformed(text: str) -> None:
     assert parsed(text) == lt.Malformed(text, ENDED_THINKING)
     assert parse_plan(text, SEVEN_SERVICES) == [lt.Malformed(text, ENDED_THINKING)]
@@ -111,15 +102,12 @@ def test_a_thought_without_an_action_behind_it_is_malformed_by_what_was_said() -
         ("", "</musing>", "</musing>"),
         ("", f"</musing>{RESOLVE}", "</musing>"),
         ("Hm. <|begin_of_musing|>", "<|end_of_musing|>", "<|begin_of_musing|>"),
-        ("<|musing|>", "", "<|musing|>"),
-        ("<｜musing｜>", "", "<｜musing｜>"),
-        ("<|musing>", "<musing|>", "<|musing>"),
-        ("<unused12>", "<unused13>", "<unused12>"),
-        ("◁musing▷", "◁/musing▷", "◁musing▷"),
-        ("[MUSING]", "[/MUSING]", "[/MUSING]"),
+        ("<|musing|>", "", "<|musing|>"), ("<｜musing｜>", "", "<｜musing｜>"),
+        ("<|musing>", "<musing|>", "<|musing>"), ("<unused12>", "<unused13>", "<unused12>"),
+        ("◁musing▷", "◁/musing▷", "◁musing▷"), ("[MUSING]", "[/MUSING]", "[/MUSING]"),
         ("<a>1</a> <musing>why<deep>", "</deep></musing>", "<deep>"),
     ],
-)
+)  # fmt: skip
 def test_an_action_beside_an_unknown_mark_is_malformed(
     answer: str, before: str, after: str, mark: str
 ) -> None:
@@ -133,11 +121,8 @@ def test_an_action_beside_an_unknown_mark_is_malformed(
 @pytest.mark.parametrize(
     "text",
     [
-        f"<musing>It hangs.</musing>{RESOLVE}",
-        f"Nobody is paged.</musing>{RESOLVE}",
-        f"{RESOLVE}<|the_end|>",
-        f"{RESOLVE}</s>",
-        f"<|im_start|>assistant\n{RESOLVE}<|im_end|>",
+        f"<musing>It hangs.</musing>{RESOLVE}", f"Nobody is paged.</musing>{RESOLVE}",
+        f"{RESOLVE}<|the_end|>", f"{RESOLVE}</s>", f"<|im_start|>assistant\n{RESOLVE}<|im_end|>",
         f"<｜tool▁calls▁begin｜>{RESOLVE}<｜tool▁calls▁end｜>",
         f"<answer>{RESOLVE}</answer>",
         f"<|begin_of_box|>{RESOLVE}<|end_of_box|>",
@@ -149,7 +134,7 @@ def test_an_action_beside_an_unknown_mark_is_malformed(
         f"\0{RESOLVE}\0",
         f"[1] I <3 dashboards: https://x.example/<id/> {RESOLVE}",
     ],
-)
+)  # fmt: skip
 def test_ordinary_marks_and_prose_are_in_nobodys_way(text: str) -> None:
     assert parsed(text) == lt.Resolve()
 

@@ -92,12 +92,8 @@ def test_the_most_notable_lines_are_kept() -> None:
     loud = RecordedLine(-8, "back", "ERROR", "failed")
     shown = _telemetry(LogWindow(0, (new, loud, *lines))).service_logs(BACK, 0)
     assert {line.message for line in shown[:-1]} == {
-        "[new] never seen before",
-        "failed",
-        "kind f",
-        "kind g",
-        "kind h",
-    }
+        "[new] never seen before", "failed", "kind f", "kind g", "kind h",
+    }  # fmt: skip
 
 
 def test_after_the_end_the_last_window_and_figures_stay() -> None:
@@ -175,11 +171,8 @@ def test_alerts_fire_from_since_until_until() -> None:
     )
     back, front = Alert("back", "HighLatency", -1), Alert("front", "HighLatency", 1)
     assert [telemetry.alerts(tick) for tick in range(4)] == [
-        (back,),
-        (back, front),
-        (back, front),
-        (back,),
-    ]
+        (back,), (back, front), (back, front), (back,),
+    ]  # fmt: skip
 
 
 def test_asked_for_metrics_are_the_signals_and_traces_the_spans() -> None:
@@ -192,41 +185,30 @@ def test_asked_for_metrics_are_the_signals_and_traces_the_spans() -> None:
                     calls=("store",),
                     baseline=Measure(calls=9, p99_ms=30, self_ms=4, cpu_bp=125),
                     series=Series(
-                        calls=(None,) * 4 + (7,),
-                        self_ms=(None,) * 4 + (12,),
-                        p50_ms=(None,) * 4 + (20,),
-                        p99_ms=(None,) * 4 + (88, 90),
-                        network_ms=(None,) * 4 + (3,),
-                        cpu_bp=(None,) * 4 + (9050,),
+                        calls=(None,) * 4 + (7,), self_ms=(None,) * 4 + (12,),
+                        p50_ms=(None,) * 4 + (20,), p99_ms=(None,) * 4 + (88, 90),
+                        network_ms=(None,) * 4 + (3,), cpu_bp=(None,) * 4 + (9050,),
                     ),
                     events=Shift((None,) * 4 + (1500,), (None,) * 4 + (0,), (None,) * 4 + (9,)),
                 ),
                 RecordedService("store", "datastore", series=Series(p99_ms=(None,) * 4 + (8,))),
             )
         )
-    )
+    )  # fmt: skip
     shown = telemetry.metrics(BACK, 0)
     assert [one.name for one in shown] == [one.name for one in telemetry.signals(0)[1]]
     assert {(one.service, one.starts, one.tokens) for one in shown} == {("back", (0,), ())}
     assert [one.text for one in shown] == [
-        "calls 7 (usual 9)",
-        "self 12ms (usual 4ms)",
-        "p50 20ms",
-        "p99 88ms (usual 30ms)",
-        "network 3ms",
-        "cpu 90.5% (usual 1.2%)",
-        "events 15.0% (usual 0.0% ± 0.09%)",
-    ]
+        "calls 7 (usual 9)", "self 12ms (usual 4ms)", "p50 20ms", "p99 88ms (usual 30ms)",
+        "network 3ms", "cpu 90.5% (usual 1.2%)", "events 15.0% (usual 0.0% ± 0.09%)",
+    ]  # fmt: skip
     assert telemetry.traces(BACK, 1) == (
         Trace(
-            "back",
-            "time",
-            (1,),
-            (),
+            "back", "time", (1,), (),
             "90ms (usual 30ms), median 20ms, in itself 12ms (usual 4ms), on the way 3ms, "
             "store takes 8ms",
         ),
-    )
+    )  # fmt: skip
     # Nothing was measured of the front, and nobody traced it: what it calls is not its own.
     assert telemetry.metrics(FRONT, 0) == ()
     assert telemetry.traces(FRONT, 0) == ()

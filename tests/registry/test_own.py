@@ -125,15 +125,8 @@ def test_a_built_in_name_before_a_colon_is_no_module() -> None:
 
 def test_a_run_is_not_resumed_after_the_file_of_its_policy_changed(own: str) -> None:
     words = (
-        "eval",
-        f"{own}:Closer",
-        "--task",
-        "single_crash-v4",
-        "--episodes",
-        "2",
-        "--out",
-        "run",
-    )
+        "eval", f"{own}:Closer", "--task", "single_crash-v4", "--episodes", "2", "--out", "run",
+    )  # fmt: skip
     assert logtriage(*words).exit_code == logtriage(*words).exit_code == 0
     Path(f"{own}.py").write_text(OWN.replace("lt.Resolve()", "lt.Ignore()"))
     again = logtriage(*words)

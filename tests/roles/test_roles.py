@@ -63,18 +63,11 @@ def test_without_reports_nobody_speaks_and_all_see_what_was_declared() -> None:
 
 def test_splits_by_name() -> None:
     assert [get_role_split(name) for name in ROLE_SPLITS] == [
-        SOLO,
-        DUO,
-        TRIO,
-        TRIO_WITHOUT_REPORTS,
-        TRIO_WITHOUT_BOARD,
-        BY_CHANNEL,
-        ROLE_SPLITS["by_channel_without_reports"],
-        NORTH_SOUTH,
-        ROLE_SPLITS["north_south_without_reports"],
-        BY_TIER,
+        SOLO, DUO, TRIO, TRIO_WITHOUT_REPORTS, TRIO_WITHOUT_BOARD, BY_CHANNEL,
+        ROLE_SPLITS["by_channel_without_reports"], NORTH_SOUTH,
+        ROLE_SPLITS["north_south_without_reports"], BY_TIER,
         ROLE_SPLITS["by_tier_without_reports"],
-    ]
+    ]  # fmt: skip
     with pytest.raises(UnknownName, match="unknown role split 'quartet'; known: solo, duo, trio"):
         get_role_split("quartet")
     assert TRIO.role("escalation") is TRIO.role(ESCALATION) is ESCALATION

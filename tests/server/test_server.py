@@ -72,13 +72,10 @@ def test_what_is_told_of_an_open_episode_has_these_keys_and_no_others(task: str)
         episode = Episode(incident)
         topology = episode.state.incident.topology
         actions = (
-            lt.RequestMoreLogs(None),
-            lt.RequestMetrics(topology.names[0]),
-            lt.ClassifySeverity(lt.Severity.P2),
-            lt.IdentifyRootCause(topology.names[0], 0.5),
-            lt.Malformed("x", "y"),
-            lt.Resolve(),
-        )
+            lt.RequestMoreLogs(None), lt.RequestMetrics(topology.names[0]),
+            lt.ClassifySeverity(lt.Severity.P2), lt.IdentifyRootCause(topology.names[0], 0.5),
+            lt.Malformed("x", "y"), lt.Resolve(),
+        )  # fmt: skip
         for action in actions:
             told |= keys_of(json.loads(json.dumps(episode.seen())))
             assert keys_of(episode.grade()) == set(OPEN_GRADE)
@@ -242,17 +239,11 @@ def test_a_message_of_another_shape_is_refused(
 @pytest.mark.parametrize(
     ("host", "origin", "told"),
     [
-        ("127.0.0.1:8000", None, None),
-        ("localhost:8000", None, None),
-        ("[::1]:8000", None, None),
-        ("LOCALHOST", None, None),
-        (None, None, None),
-        ("127.0.0.1:8000", "http://127.0.0.1:8000", None),
-        ("evil.example:8000", None, "Host"),
-        ("127.0.0.1.evil.example", None, "Host"),
-        ("[::2]:8000", None, "Host"),
-        ("[::1]evil.example", None, "Host"),
-        ("[::1]:8000@evil.example", None, "Host"),
+        ("127.0.0.1:8000", None, None), ("localhost:8000", None, None),
+        ("[::1]:8000", None, None), ("LOCALHOST", None, None), (None, None, None),
+        ("127.0.0.1:8000", "http://127.0.0.1:8000", None), ("evil.example:8000", None, "Host"),
+        ("127.0.0.1.evil.example", None, "Host"), ("[::2]:8000", None, "Host"),
+        ("[::1]evil.example", None, "Host"), ("[::1]:8000@evil.example", None, "Host"),
         ("[::1", None, "Host"),
         ("localhost:8000:80", None, "Host"),
         ("", None, "Host"),
@@ -264,7 +255,7 @@ def test_a_message_of_another_shape_is_refused(
         ("127.0.0.1:8000", "", "Origin"),
         ("evil.example", "http://evil.example", "Host"),
     ],
-)
+)  # fmt: skip
 def test_requests_that_another_page_makes_a_browser_send_are_known(
     host: str | None, origin: str | None, told: str | None
 ) -> None:

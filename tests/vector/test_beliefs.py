@@ -32,14 +32,10 @@ TASK = "cascading_failure-v4"
 ALERT, METRICS, TRACES, EDGE, EFFECT, NOTE = (
     CHANNELS.index(one)
     for one in (
-        Channel.ALERT,
-        Channel.METRICS,
-        Channel.TRACES,
-        Channel.EDGE,
-        Channel.EFFECT,
+        Channel.ALERT, Channel.METRICS, Channel.TRACES, Channel.EDGE, Channel.EFFECT,
         Channel.NOTE,
     )
-)
+)  # fmt: skip
 
 
 def simulation_of(name: str) -> Simulation:
@@ -88,13 +84,9 @@ def test_numbers_of_cells_follow_the_documented_layout() -> None:
     lines = alphabet(world.setting, LOG, places(world.topology)[2])
     assert numbers.shape == (6, len(FIELDS))
     assert numbers.tolist() == [
-        [EDGE, -1, 0, 3, 1],
-        [NOTE, -1, 0, 4, 0],
-        [NOTE, 2, 0, 4, 1 + lines.index("queueing")],
-        [EFFECT, -1, 1, 4, 1],
-        [ALERT, 5, 0, 4, 1],
-        [METRICS, 5, 0, 4, IS_DOWN],
-    ]
+        [EDGE, -1, 0, 3, 1], [NOTE, -1, 0, 4, 0], [NOTE, 2, 0, 4, 1 + lines.index("queueing")],
+        [EFFECT, -1, 1, 4, 1], [ALERT, 5, 0, 4, 1], [METRICS, 5, 0, 4, IS_DOWN],
+    ]  # fmt: skip
     assert padded([numbers[:1], numbers]).shape == (2, 6, len(FIELDS))
     assert (padded([numbers[:1], numbers])[0, 1:] == -1).all()
 
@@ -190,10 +182,7 @@ def test_plain_python_and_kernels_agree() -> None:
     """In plain Python, a sum that its type cannot hold warns, and a warning is an error."""
     plain = subprocess.run(
         [sys.executable, "-W", "error", "-c", PLAIN],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert plain.returncode == 0, plain
     assert plain.stdout.strip() == checksum()

@@ -67,17 +67,10 @@ def _response(body: dict[str, Any]) -> dict[str, Any]:
     details = {"cached_tokens": 0, "cache_write_tokens": 0}
     counts |= {"input_tokens_details": details, "output_tokens_details": {"reasoning_tokens": 0}}
     return {
-        "id": f"response_{number}",
-        "object": "response",
-        "created_at": 0,
-        "status": "completed",
-        "model": body["model"],
-        "output": [item],
-        "usage": counts,
-        "parallel_tool_calls": True,
-        "tool_choice": "auto",
-        "tools": [],
-    }
+        "id": f"response_{number}", "object": "response", "created_at": 0, "status": "completed",
+        "model": body["model"], "output": [item], "usage": counts, "parallel_tool_calls": True,
+        "tool_choice": "auto", "tools": [],
+    }  # fmt: skip
 
 
 def _text(content: Any) -> str:

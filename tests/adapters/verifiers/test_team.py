@@ -120,16 +120,9 @@ def test_a_role_that_makes_no_one_call_of_its_own_loses_its_turn(tmp_path: Path)
     played = converted(tmp_path)[INCIDENT]
     kinds = [action["action_type"] for action in played.actions]
     assert list(zip(kinds, played.ticks or (), strict=True)) == [
-        ("malformed", 0),
-        ("malformed", 0),
-        ("wait", 0),
-        ("malformed", 1),
-        ("wait", 1),
-        ("wait", 1),
-        ("report", 2),
-        ("wait", 2),
-        ("resolve", 2),
-    ]
+        ("malformed", 0), ("malformed", 0), ("wait", 0), ("malformed", 1), ("wait", 1),
+        ("wait", 1), ("report", 2), ("wait", 2), ("resolve", 2),
+    ]  # fmt: skip
     triage = [one["content"] for one in shown["triage"] if one["role"] != "assistant"]
     assert NO_CALL in triage[2]
     assert "2 different calls in one reply" in triage[3]

@@ -102,12 +102,9 @@ END = "2031-05-06T10:05:40Z"
 API = FIRING | {"endsAt": END, "status": {"state": "active", "silencedBy": []}}
 ACTIVE = {"labels": LABELS, "state": "firing", "activeAt": "2031-05-06T10:03:40.5Z", "value": "1"}
 INCIDENT = {
-    "id": "P1",
-    "title": "Slow",
-    "created_at": TIME,
-    "status": "triggered",
+    "id": "P1", "title": "Slow", "created_at": TIME, "status": "triggered",
     "service": {"id": "PF", "summary": "shop", "type": "service_reference"},
-}
+}  # fmt: skip
 PAGED = {"event_type": "incident.triggered", "occurred_at": TIME, "data": INCIDENT}
 OPS = {"alertId": "a-1", "message": "Slow", "createdAt": MS, "tags": [], "entity": "shop"}
 
@@ -160,23 +157,13 @@ def test_what_does_not_fire_is_no_alert(document: Any) -> None:
 
 OBJECT = {"kind": "Pod", "name": "pay-7c9-x", "namespace": "shop"}
 EVENT = {
-    "kind": "Event",
-    "involvedObject": OBJECT,
-    "reason": "BackOff",
-    "type": "Warning",
-    "message": "Back-off",
-    "firstTimestamp": TIME,
-    "lastTimestamp": END,
-    "count": 3,
-}
+    "kind": "Event", "involvedObject": OBJECT, "reason": "BackOff", "type": "Warning",
+    "message": "Back-off", "firstTimestamp": TIME, "lastTimestamp": END, "count": 3,
+}  # fmt: skip
 NEW_EVENT = {
-    "regarding": OBJECT,
-    "reason": "BackOff",
-    "note": "Back-off",
-    "eventTime": TIME,
-    "deprecatedFirstTimestamp": None,
-    "series": {"count": 3, "lastObservedTime": END},
-}
+    "regarding": OBJECT, "reason": "BackOff", "note": "Back-off", "eventTime": TIME,
+    "deprecatedFirstTimestamp": None, "series": {"count": 3, "lastObservedTime": END},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -220,12 +207,9 @@ JOURNAL = {"__REALTIME_TIMESTAMP": str(US), "MESSAGE": "no", "_SYSTEMD_UNIT": "s
 DOCKER = {"log": "ERROR: no\n", "stream": "stderr", "time": "2031-05-06T10:03:40.123456789Z"}
 ECS = {"@timestamp": TIME, "log.level": "ERROR", "message": "no", "service.name": "shop"}
 NESTED = {
-    "@timestamp": TIME,
-    "log": {"level": "error", "logger": "x"},
-    "message": "no",
-    "service": {"name": "shop"},
-    "trace": {"id": "00AB"},
-}
+    "@timestamp": TIME, "log": {"level": "error", "logger": "x"}, "message": "no",
+    "service": {"name": "shop"}, "trace": {"id": "00AB"},
+}  # fmt: skip
 
 
 def streams(labels: dict[str, str], *values: Any) -> dict[str, Any]:
