@@ -93,6 +93,14 @@ def test_calls_that_lead_back_are_left_out_and_told(tmp_path: Path) -> None:
         "c -> a leads back (2 calls), left out",
         "b -> gateway leads back (1 calls), left out",
     ]
+    (tmp_path / "own").mkdir()
+    calls = [",web,9", ",web,9", "web,api,5", "web,api,5", "api,web,1"]
+    lines = (f"2031-05-06T10:00:00Z,{row}" for row in calls)
+    text = "\n".join(("time,caller,callee,latency_ms", *lines))
+    (tmp_path / "own" / "calls.csv").write_text(text)
+    assert made(tmp_path / "own", notes)["web"].calls == ("api",)  # users enter there
+    circle = (("load", "front-b", 9), ("front-b", "front-a", 9), ("front-a", "front-b", 1))
+    assert made(dependencies(tmp_path, *circle), notes)["front-b"].calls == ("front-a",)
 
 
 def test_a_store_that_calls_is_taken_for_a_service(tmp_path: Path) -> None:

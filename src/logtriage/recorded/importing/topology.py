@@ -93,8 +93,11 @@ def _services(
 ) -> Iterator[Service]:
     every = sorted({name for pair in counts for name in pair if name is not None})
     called = {callee for caller, callee in counts if caller is not None}
-    # Traces may begin anywhere; users come in where nobody else calls.
-    pairs = (pair for pair in counts if pair[0] is not None or pair[1] not in called)
+    # Traces may begin anywhere; users come in where nobody else calls, and if there is no such
+    # place, where most traces begin.
+    outside = sorted((pair for pair in counts if pair[0] is None), key=lambda pair: -counts[pair])
+    entered = [pair for pair in outside if pair[1] not in called] or outside[:1]
+    pairs = (*entered, *(pair for pair in counts if pair[0] is not None))
     tiers, calls = tiers_and_calls(every, pairs)
     for name in every:
         if calls[name] and tiers[name] not in ("edge", "service"):
@@ -121,7 +124,13 @@ def without_circles(
         # The most frequent call comes last in the list, and so is followed first.
         path[name] = sorted(calls[name], key=lambda callee: (counts[name, callee], callee))
 
-    for entry in (name for name in every if tiers[name] == "edge" and name not in done):
+    called = Counter[str]()
+    for (caller, callee), count in counts.items():
+        called[callee] += 0 if caller is None else count
+    edges = (name for name in every if tiers[name] == "edge")
+    for entry in sorted(edges, key=lambda name: (-counts.get((None, name), 0), called[name])):
+        if entry in done:
+            continue
         enter(entry)
         while path:
             name, left = next(reversed(path.items()))
