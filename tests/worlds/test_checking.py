@@ -165,6 +165,8 @@ BROKEN = [
     (WORLD, "  { background = 30, named = 0, blind = 10 },\n"
      "  { background = 40, named = 0, blind = 20 },\n",
      "", WORLD, "fog: expected at least 3 levels, got 2"),
+    ("topics/timeout.toml", '["edge", "service", "datastore"]', '["edge"]', "topics/timeout.toml",
+     "tiers: whoever calls may name a dependency: add service"),
 ]  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from logtriage.world.schema.parts import (
 def reference_problems(world: World) -> Iterator[Problem]:
     """What a world refers to that does not exist, and what nothing refers to."""
     rules, tiers = world.rules, world.tier_names
+    calling = tuple(tier.name for tier in rules.tiers if tier.calls)
     yield from of_file(RULES_FILE, _tiers(world), _classes(world), _rules(world))
     for layout in world.layouts:
         for service in layout.services:
@@ -45,7 +46,7 @@ def reference_problems(world: World) -> Iterator[Problem]:
             known("pages", "team", [kind.pages or OWNER], (OWNER, *rules.teams)),
         )
     for topic in world.topics:
-        yield from of_file(f"topics/{topic.name}.toml", _topic(topic, tiers))
+        yield from of_file(f"topics/{topic.name}.toml", _topic(topic, tiers, calling))
     for measured in world.measured:
         for token in measured.tokens:
             where = f"{measured.name}: tokens: {token.name}: tiers"
@@ -57,8 +58,10 @@ def reference_problems(world: World) -> Iterator[Problem]:
     )
 
 
-def _topic(topic: Topic, tiers: tuple[str, ...]) -> Iterator[str]:
+def _topic(topic: Topic, tiers: tuple[str, ...], calling: tuple[str, ...]) -> Iterator[str]:
     yield from some("tiers", "tier", topic.tiers, tiers)
+    if topic.dependency and (lacking := [tier for tier in calling if tier not in topic.tiers]):
+        yield f"tiers: whoever calls may name a dependency: add {', '.join(lacking)}"
     if topic.ordinary and (topic.dependency or not set(tiers) <= set(topic.tiers)):
         what = "such a topic names no dependency and makes sense at all tiers"
         yield f"ordinary: {what}: {', '.join(tiers)}"
