@@ -203,7 +203,8 @@ class Record:
         self._flat, self._since = 0, time.perf_counter()
         for name in (PLAYED, STEPS):
             path = out / name
-            lines = path.read_text("utf-8").splitlines() if path.exists() else []
+            text = path.read_text("utf-8") if path.exists() else ""
+            lines = text.rpartition("\n")[0].splitlines()  # without a torn last line
             kept = [line for line in lines if _step_of(line) <= after]
             heads = [",".join(self.HEADS)] if name == STEPS and not kept else []
             save_text(path, "".join(f"{line}\n" for line in (*heads, *kept)))
@@ -303,13 +304,12 @@ def config_of(settings: Settings, out: Path) -> GRPOConfig:
     """The trainer's arguments."""
     more: dict[str, Any] = {}
     if settings.loop == "trl":
-        horizon = max(incident.horizon for incident in incidents_of(settings, TRAIN_SPLIT, 0, 1))
-        cap = "max_tokens" if settings.vllm != "off" else "max_new_tokens"
+        firsts = incidents_of(settings, TRAIN_SPLIT, 0, len(settings.tasks))
+        cap = {"max_tokens" if settings.vllm != "off" else "max_new_tokens": settings.max_tokens}
         more = {
-            "max_completion_length": settings.max_context,
-            "max_tool_calling_iterations": horizon,
-            "generation_kwargs": {cap: settings.max_tokens},
-        }
+            "max_tool_calling_iterations": max(incident.horizon for incident in firsts),
+            "generation_kwargs": cap, "max_completion_length": settings.max_context,
+        }  # fmt: skip
     if settings.vllm != "off":
         more |= {
             "use_vllm": True,

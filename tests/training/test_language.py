@@ -239,6 +239,8 @@ def test_a_run_that_was_cut_off_goes_on_to_the_same_weights(imitator, tmp_path):
         patch.setattr(grpo.Record, "append", killed)
         with pytest.raises(Killed):
             grpo.run(settings, cut, "grpo")
+    with (cut / "played.jsonl").open("a") as file:
+        file.write('{"st')  # what a crash leaves of a line
     grpo.run(settings, cut, "grpo", resume=True)
     one, other = state_of(whole), state_of(cut)
     assert all(torch.equal(one[key], other[key]) for key in one)
