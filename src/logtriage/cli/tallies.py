@@ -146,7 +146,7 @@ def _grade(agent: _Agent) -> "Interval | None":
 
 
 def _bound(agent: _Agent, bad: int) -> float | None:
-    """The mean grade with 0 for each unscored attempt, and for each ``bad`` line."""
+    """The mean grade if each unscored attempt and each ``bad`` line counts 0."""
     from logtriage.evaluation.statistics import bound_of
 
     names = dict.fromkeys((*agent.scores, *agent.lost))

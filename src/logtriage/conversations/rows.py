@@ -271,7 +271,7 @@ def _own_messages(conversation: Conversation, incident: Incident) -> list[Messag
 
 
 def _opening(message: Message, incident: Incident) -> Screen | None:
-    """The screen of tick 0 of any incident in a message that the agent did not write, or None."""
+    """The first screen (tick 0) of any incident in a message to the agent; None without one."""
     if message.get("role") not in _SHOWING or is_from_agent(message):
         return None
     screens = screens_in(text_of(message), incident)

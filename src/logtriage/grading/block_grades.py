@@ -163,8 +163,9 @@ def grade_lists(
     room: Room,
     out: Out,
 ) -> Int:
-    """Grade the lists ``acts`` (T, N) into ``out``; the first that acts after padding, or -1.
+    """Grade the lists ``acts`` (T, N) into ``out``; return the first broken list, or -1.
 
+    A list is broken if an action follows its padding.
     ``ticks`` (T,) are 0, 1, ... in the type of ``acts``. ``worth`` (N,) is that of a hand-over,
     read only if the rubric counts hand-overs.
     """

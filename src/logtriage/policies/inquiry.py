@@ -117,7 +117,7 @@ def _noted(observation: Observation, memory: Memory) -> Asked:
 
 
 def _points(observation: Observation) -> Iterator[tuple[str, float]]:
-    """Yield (service, points of suspicion), a pair for each reason on a screen."""
+    """Yield (service, points of suspicion) for each reason that a screen gives."""
     services = observation.topology.services
     alerting = [alert.service for alert in observation.alerts]
     erring = [

@@ -86,7 +86,7 @@ def _tags(field: Field) -> dict[str, object]:
 
 
 def is_zipkin(document: Field) -> bool:
-    """Whether a document is a span of Zipkin; a log line may have ids and a time, too."""
+    """Whether a document is a span of Zipkin, and no log line with ids and a time."""
     ids = all(name in document for name in ("traceId", "id"))
     others = any(name in document for name in ("localEndpoint", "timestamp", "kind"))
     return ids and others and not is_record(document)
