@@ -221,11 +221,10 @@ class NotationTrainer(SFTTrainer):
 
 
 class Steps(TrainerCallback):
-    """A bar over optimiser steps with the loss, which ``losses`` keeps."""
+    """A bar over optimiser steps with the loss."""
 
     def __init__(self, bar: Any, title: str) -> None:
         self._bar, self._title, self._task = bar, title, None
-        self.losses: list[float] = []
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
         """Begin the bar."""
@@ -234,7 +233,6 @@ class Steps(TrainerCallback):
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:  # noqa: ARG002
         """Show a step."""
         if logs and "loss" in logs:
-            self.losses.append(float(logs["loss"]))
             title = f"{self._title}, loss {logs['loss']:.3f}"
             self._bar.update(self._task, completed=state.global_step, description=title)
 
@@ -248,7 +246,7 @@ def learn(
     console: Console,
     title: str,
 ) -> list[float]:
-    """Train on examples; the losses. A run that was killed goes on from its last checkpoint."""
+    """Train on examples; the loss of each step. A killed run goes on from its last checkpoint."""
     longest = max(len(example.input_ids) for example in examples)
     if longest > settings.max_context:
         raise InvalidInput(
@@ -269,10 +267,9 @@ def learn(
         **settings.trainer_options,
     )
     with progress(console) as bar:
-        steps = Steps(bar, title)
         named: dict[str, Any] = {
             "model": model, "args": config, "processing_class": chat.tokenizer,
-            "callbacks": [steps],
+            "callbacks": [Steps(bar, title)],
             "train_dataset": Dataset.from_list([attrs.asdict(example) for example in examples]),
         }  # fmt: skip
         trainer = (
@@ -282,7 +279,8 @@ def learn(
         )
         trainer.remove_callback(PrinterCallback)
         trainer.train(resume_from_checkpoint=last_step(out) > 0)
-    return steps.losses
+    # The checkpoint has those of the steps before it.
+    return [float(logs["loss"]) for logs in trainer.state.log_history if "loss" in logs]
 
 
 def run(settings: Settings, out: Path, command: str, *, resume: bool = False) -> dict[str, Any]:
@@ -320,13 +318,12 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
         folder = out / f"round-{number}"
         losses = learn(model, chat, examples, settings, folder, console, title)
         clocks.append(time.process_time())
-        last = losses[-20:] or [float("nan")]
         made, learnt = ((end - start) / len(examples) for start, end in pairwise(clocks))
         about["rounds"].append(
             {
                 "episodes": len(examples),
                 "tokens_per_episode": tokens,
-                "loss": sum(last) / len(last),
+                "loss": sum(losses[-20:]) / len(losses[-20:]),
                 "cpu_seconds_played": made,
                 "cpu_seconds_learnt": learnt,
             }

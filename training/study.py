@@ -18,6 +18,7 @@ part is a directory in OUT, and each judged player a CSV file; a finished part i
 the same command goes on where it stopped. ``study.md`` and ``study.csv`` are written after each.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -299,10 +300,13 @@ def main(arguments: list[str] | None = None) -> None:
     words = parser.parse_args(arguments)
     size = TINY if words.tiny else CPU if words.device == "cpu" else CUDA
     size = rehearsal(size) if words.rehearse else size
-    given = {body: getattr(words, body) for body in BODIES}
-    bodies = {body: directory for body, directory in given.items() if directory is not None}
+    bodies = {body: place for body in BODIES if (place := getattr(words, body)) is not None}
     if not bodies:
         parser.error("--pretrained or --random is needed: the body that learns")
+    about = json.dumps({"bodies": bodies, "device": words.device, **attrs.asdict(size)}, indent=1)
+    if (file := words.out / "study.json").exists() and file.read_text("utf-8") != about:
+        parser.error(f"{words.out} holds a study of another size or other bodies: give another one")
+    save_text(file, about)
     study = Study(words.out, size, bodies, words.device)
     study.run()
     study.console.print((words.out / "study.md").read_text("utf-8"), markup=False)

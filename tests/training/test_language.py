@@ -108,8 +108,15 @@ def test_a_run_that_was_stopped_in_its_last_play_goes_on(tmp_path, monkeypatch):
         patch.setattr(sft, "play_held_out", stopped)
         with pytest.raises(KeyboardInterrupt):
             sft.run(SFT, out, "sft")
+    with monkeypatch.context() as patch:
+        patch.setattr(sft, "save", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            sft.run(SFT, tmp_path / "learnt", "sft")
+    sft.run(SFT, tmp_path / "learnt", "sft", resume=True)
+    (learnt,) = load_json(tmp_path / "learnt/run.json")["rounds"]
     sft.run(SFT, out, "sft", resume=True)
     about = load_json(out / "run.json")
+    assert learnt["loss"] == pytest.approx(about["rounds"][0]["loss"])
     assert (about["finished"], len(about["rounds"]), "after" in about) == (True, 1, True)
 
 
@@ -174,6 +181,7 @@ def test_a_notation_model_keeps_lora_and_new_embeddings(tmp_path):
     assert len(table) == len(tokenizer)
     torch.testing.assert_close(table[: len(base)], base)
     assert any("lora" in name for name, _ in model.named_parameters())
+    assert attrs.evolve(SFT, model=str(tmp_path / "run"), lora_r=16).lora_r == 4  # its own
     file = tmp_path / "run" / "adapter_config.json"
     kept = json.loads(file.read_text())["base_model_name_or_path"]
     assert Path(kept) == Path(tiny_model()).resolve()  # found from every working directory

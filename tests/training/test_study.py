@@ -87,6 +87,19 @@ def test_a_bar_hands_over_what_is_worth_as_much() -> None:
     assert (high.grade, high.handed_over) == (0.9, True)
 
 
+def test_a_directory_holds_one_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Study, "run", lambda study: write_rows(study.out / "study.csv", [], {}))
+    (tmp_path / "study.md").write_text("")
+    words = ["--out", str(tmp_path), "--random", "body"]
+    main([*words, "--rehearse"])
+    main([*words, "--rehearse"])
+    with pytest.raises(SystemExit):
+        main(words)
+    assert "holds a study of another size" in capsys.readouterr().err
+
+
 def test_a_study_needs_a_body(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--out", str(tmp_path)])

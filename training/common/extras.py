@@ -9,13 +9,8 @@ from logtriage.errors import MissingExtra, requirements_of
 
 #: The extra of each program, by its name after ``training``.
 EXTRAS: Final = {
-    "arms": "train-rl",
-    "grpo": "train",
-    "mappo": "train-rl",
-    "ppo": "train-rl",
-    "sft": "train",
-    "study": "train",
-    "weights": "train",
+    **dict.fromkeys(("arms", "mappo", "ppo"), "train-rl"),
+    **dict.fromkeys(("grpo", "sft", "study", "weights"), "train"),
 }
 
 

@@ -18,6 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from logtriage.adapters.local.chat import Chat
 from logtriage.adapters.local.loading import (
     TEMPLATES,
+    adapter_field,
     default_device,
     is_adapter,
     load_model,
@@ -62,8 +63,8 @@ class LanguageSettings:
     device: str = option("auto", "where to train", "auto", "cpu", "cuda")
     precision: str = option("auto", "of the arithmetic", "auto", "float32", "bfloat16", "float16")
     load_in_4bit: bool = option(False, "quantise frozen weights (nf4); needs LoRA")
-    lora_r: int = option(16, "rank of LoRA; 0: train all weights")
-    lora_alpha: int = option(32, "scale of LoRA")
+    lora_r: int = option(16, "rank of LoRA, but an adapter keeps its own; 0: train all weights")
+    lora_alpha: int = option(32, "scale of LoRA, as the rank")
     checkpointing: bool = option(False, "compute activations twice, keep few")
     max_tokens: int = option(96, "the longest reply; in notation a reply is one token")
     max_context: int = option(4096, "the longest conversation in tokens")
@@ -78,7 +79,10 @@ class LanguageSettings:
         if not self.model:
             raise InvalidInput("model: none given; expected --model with a directory or a hub name")
         check_fields(self, "max_tokens", "play_batch", "save_steps", "lora_alpha", "threads")
-        if self.load_in_4bit and not self.lora_r and not is_adapter(self.model):
+        if is_adapter(self.model):
+            object.__setattr__(self, "lora_r", adapter_field(self.model, "r"))
+            object.__setattr__(self, "lora_alpha", adapter_field(self.model, "lora_alpha"))
+        if self.load_in_4bit and not self.lora_r:
             raise InvalidInput("load_in_4bit: quantised weights cannot be trained; set lora_r")
         if self.load_in_4bit and self.checkpointing and self.where.type == "cpu":
             raise InvalidInput("checkpointing: not with load_in_4bit on a CPU")
@@ -217,7 +221,7 @@ def load(settings: LanguageSettings, manner: Manner | None = None) -> tuple[Any,
     notation = manner_of(tokenizer).style == "notation"
     if not notation:
         Chat(tokenizer)
-    whole = not settings.lora_r and not is_adapter(settings.model)
+    whole = not settings.lora_r
     # A quantised or frozen base may have few digits; what is trained has 32 bits.
     dtype = torch.float32 if whole or settings.where.type == "cpu" else settings.arithmetic
     model = load_model(

@@ -32,16 +32,24 @@ def is_adapter(path: str) -> bool:
     return (Path(path) / ADAPTER).is_file()
 
 
+def adapter_field(path: str, field: str) -> Any:
+    """A field of the configuration of the LoRA adapter in a directory.
+
+    InvalidInput if there is no such field, or the configuration cannot be read.
+    """
+    file = Path(path) / ADAPTER
+    try:
+        return json.loads(file.read_text("utf-8"))[field]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InvalidInput(f"{file}: cannot be read: {error!r}") from None
+
+
 def base_of(path: str) -> str:
     """The base model of the LoRA adapter in a directory.
 
     InvalidInput if the adapter names no model, or the model is no longer there.
     """
-    file = Path(path) / ADAPTER
-    try:
-        base = json.loads(file.read_text("utf-8"))["base_model_name_or_path"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise InvalidInput(f"{file}: cannot be read: {error!r}") from None
+    file, base = Path(path) / ADAPTER, adapter_field(path, "base_model_name_or_path")
     if not isinstance(base, str) or not base:
         raise InvalidInput(f"{file}: base_model_name_or_path must name a model, got {base!r}")
     try:
