@@ -158,6 +158,8 @@ def _grade_one_by_one(incidents: list[Incident], by_time: Ints, rubric: Rubric) 
 def _by_time(truths: Truths, lists: ArrayLike) -> Ints:
     """The checked actions as (T, N), without a copy if ``lists`` is an array."""
     actions = np.asarray(lists)
+    if not actions.size:
+        actions = actions.astype(np.int8)  # NumPy takes an empty list for floats
     if actions.dtype.kind not in ("i", "u"):
         raise InvalidInput(f"actions: expected integers, got an array of {actions.dtype}")
     count = len(truths)
