@@ -4,6 +4,7 @@ import re
 
 import logtriage as lt
 from logtriage.beliefs import belief
+from logtriage.beliefs.explain import judged
 from logtriage.beliefs.then import decisions_then, likely_then, lucky_then
 
 ID = "cascading_failure-v4/test/0"  # backend-team was right
@@ -76,3 +77,15 @@ def test_a_right_page_below_its_bar_is_lucky() -> None:
     root = next(iter(state.incident.truth.root_causes))
     known = held.root_causes[root] >= 0.5
     assert (lucky_then(held, state, lt.IdentifyRootCause(root)) is None) == known
+
+
+def test_a_likely_page_is_no_luck_where_no_page_can_pay() -> None:
+    state = lt.initial_state(lt.make_incident("cascading_failure-v4/test/10"))  # c = 0.8
+    looks = (lt.RequestMoreLogs, lt.RequestMetrics)
+    for action in (lt.IdentifyRootCause("auth-service"), *(look("user-db") for look in looks)):
+        state = lt.transition(state, action)
+    held = belief(state)
+    assert held.bar("security-team") == 1
+    assert held.teams["security-team"] > 0.5
+    assert judged(held, state, lt.Escalate("security-team")) == (None, None)
+    assert judged(held, state, lt.Escalate("dba-team")) == (False, False)

@@ -51,8 +51,8 @@ SAMPLES: Final = 12
 FULL_SAMPLES: Final = 24
 #: The key of the draws for H; the key of the draws for a step is its tick.
 _FULL: Final = 1 << 20
-#: A declared root cause is justified if its probability is at least this.
-ROOT_BAR: Final = 0.5
+#: A declared root cause of at least this probability is justified.
+LIKELY: Final = 0.5
 
 _REQUESTS: Final = (RequestMoreLogs, RequestMetrics, RequestTraces)
 
@@ -203,15 +203,21 @@ def explain(state: State, *, samples: int = SAMPLES) -> Explanation:
 
 
 def judged(held: Belief, now: State, action: Action) -> tuple[bool | None, bool | None]:
-    """(justified, right) of a page or a root cause that counts; (None, None) for all else."""
+    """(justified, right) of a page or a root cause that counts; (None, None) for all else.
+
+    A likely page does not count if even a certain one would earn less than the best without a
+    page: its cost stands under ``decisions``, and it was right by no luck.
+    """
     truth = now.incident.truth
     if isinstance(action, Escalate):
-        justified = held.teams.get(action.team, 0.0) >= held.bar(action.team)
-        return justified, action.team in truth.teams
+        share, bar = held.teams.get(action.team, 0.0), held.bar(action.team)
+        if share >= LIKELY and bar == 1:
+            return None, None
+        return share >= bar, action.team in truth.teams
     if isinstance(action, IdentifyRootCause) and not is_settled(
         now.facts.root_cause, declared_in(now), action.service
     ):  # only the first counts or, with several faults, each new service
-        justified = held.root_causes.get(action.service, 0.0) >= ROOT_BAR
+        justified = held.root_causes.get(action.service, 0.0) >= LIKELY
         return justified, action.service in truth.root_causes
     return None, None
 

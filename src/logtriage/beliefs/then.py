@@ -12,7 +12,7 @@ from logtriage.actions import (
     describe,
 )
 from logtriage.beliefs.beliefs import Belief, belief
-from logtriage.beliefs.explain import ROOT_BAR, judged
+from logtriage.beliefs.explain import LIKELY, judged
 from logtriage.dynamics import transition
 from logtriage.state import State, initial_state
 
@@ -54,7 +54,7 @@ def lucky_then(held: Belief, state: State, action: Action) -> str | None:
         when, name, shares, bar = "at the page", action.team, held.teams, held.bar(action.team)
     else:
         assert isinstance(action, IdentifyRootCause)  # nothing else is judged
-        when, name, shares, bar = "when it was declared", action.service, held.root_causes, ROOT_BAR
+        when, name, shares, bar = "when it was declared", action.service, held.root_causes, LIKELY
     share = shares.get(name, 0.0)
     digits = 2 if _percent(share) == _percent(bar) else 0  # the share is below the bar: show it
     likely, needed = _percent(share, digits), _percent(bar, digits)
