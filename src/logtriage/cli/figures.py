@@ -27,7 +27,7 @@ _CALL: Final = "of the pages and root causes"
 _MEANINGS: Final = {
     **{column.title: column.meaning for column in (*HEADLINE, *DETAILS)},
     "A, unscored as 0": "over what both runs planned, with 0 for what A has no score of; B alike",
-    "the bar": "episodes that the bar hands over, without those that the agent handed over",
+    "the bar hands over": "episodes of less confidence than the bar, beside those handed over",
     "AC@1": "faults whose root cause is ranked first; AC@3 and AC@5: among the first 3 or 5",
     "Avg@5": "mean of AC@1 to AC@5",
     "stated": "scored episodes that declared a root cause with a confidence",

@@ -42,6 +42,7 @@ def grade(
             "gate, calibration and replay.",
         ),
     ] = None,
+    fresh: options.Fresh = False,
     strict: Annotated[
         bool, flag("Exit with 1 if an action could not be read.", "--strict")
     ] = False,
@@ -67,7 +68,7 @@ def grade(
     if rubric is not None:
         rubric_named(rubric)  # before anything is read
     if out is not None:
-        check_unused(out)
+        check_unused(out, fresh=fresh)
     incidents = Incidents.of(bundle, options.seal_in(seal_file), options.world_in(of_world))
     own = options.role_split(split_roles)
     console, tally, bad = results(), Tally(), BadLines()
@@ -117,7 +118,7 @@ def grade(
             note("nothing was graded; a file of transcripts has one JSON object a line")
         raise typer.Exit(UNUSABLE)
     if out is not None and kept:
-        keep_run(kept, out, incidents, splits_with(own), left_out=tally.bad)
+        keep_run(kept, out, incidents, splits_with(own), left_out=tally.bad, fresh=fresh)
         note(f"run in {out}", "dim")
     if tally.bad or tally.unscored or (strict and tally.unread):
         raise typer.Exit(SOME_BAD)
