@@ -97,25 +97,19 @@ def test_a_log_that_contradicts_itself_is_refused_by_its_first_mismatch(
         transcript_of_row(row(messages))
 
 
-LATER: dict[str, dict[str, Any]] = {
-    "chat": WHOLE[3],
-    "Anthropic": {
-        "role": "user",
-        "content": [{"type": "tool_result", "tool_use_id": "t", "content": ANSWERS[0]}],
-    },
-    "Gemini": {
-        "role": "user",
-        "parts": [{"functionResponse": {"name": "x", "response": {"result": ANSWERS[0]}}}],
-    },
-    "Responses": {"type": "function_call_output", "call_id": "c", "output": ANSWERS[0]},
-}
+BLOCK = {"type": "tool_result", "tool_use_id": "t", "content": ANSWERS[0]}
+PART = {"functionResponse": {"name": "request_metrics", "response": {"result": ANSWERS[0]}}}
+ITEM = {"type": "function_call_output", "call_id": "c", "output": ANSWERS[0]}
 
 
-@pytest.mark.parametrize("dialect", LATER)
-def test_an_answer_to_no_call_of_the_row_is_a_screen_to_check(dialect: str) -> None:
+@pytest.mark.parametrize(
+    "later",
+    [WHOLE[3], {"role": "user", "content": [BLOCK]}, {"role": "user", "parts": [PART]}, ITEM],
+)
+def test_an_answer_to_no_call_of_the_row_is_a_screen_to_check(later: dict[str, Any]) -> None:
     said = r"\[0\]: a screen of tick 1 after 0 calls: turns are .* join .* previous_response_id"
     with pytest.raises(TranscriptError, match=said):
-        read([LATER[dialect], *call("hand_over", None)])
+        read([later, *call("hand_over", None)])
 
 
 @pytest.mark.parametrize("place", ["messages", "completion", "system", "tool"])

@@ -36,8 +36,8 @@ from logtriage.state import State, initial_state
 
 #: What to do with a row that begins in the middle of a conversation.
 JOIN: Final = (
-    "join the requests of a conversation to one row, those of the Responses API by "
-    "previous_response_id"
+    "join the requests of a conversation to one row, or name it in each by session_id, or in the "
+    "Responses API by id and previous_response_id"
 )
 #: For each screen, at most this many choices of the calls that were played are tried.
 MAX_CHOICES: Final = 500
