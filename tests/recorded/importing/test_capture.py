@@ -179,6 +179,18 @@ def test_alerts_are_those_that_alertmanager_sent(folder: Path) -> None:
     assert record.recording.alerts == (RecordedAlert("payments", "Slow", 0, 1),)
 
 
+def test_an_alert_without_an_end_is_of_its_own_incident_alone(folder: Path) -> None:
+    old, new = (_notification(startsAt=f"2031-05-06T{at}Z") for at in ("09:50:00", "10:03:40"))
+    stack.write_lines(folder / "alerts.jsonl", [old, new])
+    told: list[str] = []
+    (record,) = import_capture(folder, note=told.append)
+    assert record.recording.alerts == (RecordedAlert("payments", "Slow", 0),)
+    assert told == [
+        "mine/1: 1 alerts without an end are left out: they began more than 10 min before it, and "
+        "nothing shows that they still fired"
+    ]
+
+
 def test_no_alert_is_not_the_same_as_no_notification(folder: Path) -> None:
     (record,) = import_capture(folder)
     assert record.recording.alerts  # of thresholds

@@ -142,9 +142,14 @@ class _Capture:
         if not self.reader.has_alerts:
             return record
         services = {service.name for service in record.recording.services}
-        alerts, unknown = self.alerts.recorded(
+        alerts, unknown, stale = self.alerts.recorded(
             services, stretch.opened, self.around, self.horizon, self.tick_seconds
         )
+        if stale:
+            self.reader.left_out.note(
+                f"{stretch.id}: {stale} alerts without an end are left out: they began more than "
+                f"{self.around // 60_000} min before it, and nothing shows that they still fired"
+            )
         for name, count in unknown.items():
             self.reader.left_out.note(
                 f"{stretch.label.id}: alert {name!r:.80} is of no known service ({count} times)"
