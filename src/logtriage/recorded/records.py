@@ -26,7 +26,7 @@ from logtriage.recorded.figures import (
     require_among,
 )
 from logtriage.recorded.truth import RecordedTruth
-from logtriage.topology import Service, Tier, Topology
+from logtriage.topology import NO_TEAM, Service, Tier, Topology
 from logtriage.world.telemetry import LEVELS, TICK_SECONDS
 
 VERSION: Final = 5
@@ -47,8 +47,6 @@ HISTORY: Final = (
     "what was not measured",
 )
 SCHEMA: Final = "logtriage.recorded/2"
-#: The team that owns every service: a recording names no teams.
-TEAM: Final = "unknown"
 #: The tiers and remedies of recordings, which have no world; remedies have no effect.
 TIERS: Final = (
     Tier("edge", entry=True, calls=True),
@@ -221,9 +219,9 @@ class Recording:
         """The call graph as a topology, in the order of services; may raise TopologyError."""
         return Topology(
             name=name,
-            teams=(TEAM,),
+            teams=(NO_TEAM,),
             services=tuple(
-                Service(service.name, service.tier, TEAM, service.calls)
+                Service(service.name, service.tier, NO_TEAM, service.calls)
                 for service in self.services
             ),
             tiers=TIERS,
