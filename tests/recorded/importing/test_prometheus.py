@@ -49,6 +49,18 @@ def test_a_gauge_is_a_signal_beside_what_is_usual(folder: Path) -> None:
     assert _signals(folder, _answer(one)) == {"queue_depth_mail_milli": (9500, 4000)}
 
 
+@pytest.mark.parametrize("logged", [False, True])
+def test_a_tick_is_the_interval_of_metrics_alone(folder: Path, logged: bool) -> None:
+    if not logged:
+        (folder / "logs.jsonl").unlink()
+    values = {60.0 * minute: str(minute) for minute in range(9)}
+    stack.write_lines(folder / "a.json", [_answer(_series(values, __name__="depth"))])
+    (record,) = import_capture(folder)
+    assert record.recording.tick_seconds == (30 if logged else 60)
+    first = record.recording.services[0].metrics[0].value[2:6]
+    assert first == ((3000, 3000, 4000, 4000) if logged else (2000, 3000, 4000, 5000))
+
+
 def test_what_only_grows_is_a_rate_over_all_its_series(folder: Path) -> None:
     def grows(per_second: int, **labels: str) -> Any:
         values = {15.0 * step: str(15 * step * per_second) for step in range(17)}
