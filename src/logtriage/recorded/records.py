@@ -107,7 +107,8 @@ class RecordedService:
 
     ``baseline`` are the usual figures and ``spread`` how far they stray without a fault.
     ``new_errors`` is the share of requests with a new kind of ERROR line, ``events`` the share with
-    the kind of line whose share changed most. ``metrics`` are all other measurements.
+    the kind of line whose share changed most; with ``of_lines`` of log lines, which name no
+    requests. ``metrics`` are all other measurements.
     """
 
     name: str
@@ -118,6 +119,7 @@ class RecordedService:
     series: Series = NO_SERIES
     new_errors: Shift = NO_SHIFT
     events: Shift = NO_SHIFT
+    of_lines: bool = False
     metrics: tuple[Metric, ...] = ()
 
     def __attrs_post_init__(self) -> None:
