@@ -124,27 +124,16 @@ OPS = {"alertId": "a-1", "message": "Slow", "createdAt": MS, "tags": [], "entity
         ({"event": PAGED}, None),  # PagerDuty, V3
         ({"event": PAGED | {"occurred_at": END, "data": INCIDENT | {"status": "resolved"}}}, END),
         ({"messages": [{"event": "incident.trigger", "incident": INCIDENT}]}, None),
-        (
-            {"messages": [{"event": "incident.resolve", "created_on": END, "incident": INCIDENT}]},
-            END,
-        ),
+        ({"messages": [{"event": "incident.resolve", "created_on": END, "incident": INCIDENT}]},
+         END),
         ({"incidents": [INCIDENT], "limit": 25}, None),
         ({"action": "Create", "alert": OPS, "source": {"name": "web"}}, None),  # Opsgenie
         ({"action": "Close", "alert": OPS | {"updatedAt": (AT + 120) * 10**9}}, END),
-        (
-            {"data": [{"id": "a-1", "tinyId": "1", "status": "open", **OPS, "createdAt": TIME}]},
-            None,
-        ),
-        (
-            {
-                "data": [
-                    {"tinyId": "1", "status": "closed", "report": {"closeTime": 120_000}, **OPS}
-                ]
-            },
-            END,
-        ),
+        ({"data": [{"id": "a", "tinyId": "1", "status": "open", **OPS, "createdAt": TIME}]}, None),
+        ({"data": [{"tinyId": "1", "status": "closed", "report": {"closeTime": 120_000}, **OPS}]},
+         END),
     ],
-)
+)  # fmt: skip
 def test_alerts_of_every_sender(document: Any, until: str | None) -> None:
     (alert,) = rows_of(document)
     assert isinstance(alert, SentAlert)
