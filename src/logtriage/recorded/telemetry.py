@@ -222,7 +222,8 @@ def _signals_at(
     for name, shift in (("new_errors_bp", service.new_errors), ("events_bp", service.events)):
         value = cell(shift.value, tick)
         if value is not None:
-            yield Signal(name, value, cell(shift.usual, tick), cell(shift.spread, tick))
+            usually, spread = cell(shift.usual, tick), cell(shift.spread, tick)
+            yield Signal(name, value, usually, spread, of_lines=service.of_lines)
     for metric in service.metrics:
         value = cell(metric.value, tick)
         if value is not None:

@@ -13,7 +13,7 @@ from logtriage.recorded.condensing.log_heads import (
     level_of,
     syslog_level,
 )
-from logtriage.recorded.condensing.log_text import read_line, read_message
+from logtriage.recorded.condensing.log_text import read_line, read_message, trace_in
 from logtriage.recorded.condensing.raw_rows import LogRow
 from logtriage.recorded.importing.fields import Field, plain_id
 from logtriage.recorded.importing.left_out import file_of, stem_of
@@ -69,7 +69,7 @@ def _line(at: int, line: str, labels: Mapping[str, str], reader: Reader) -> Iter
     if service == labels.get("job", "").strip():  # namespace/service
         service = service.rpartition("/")[2]
     level = next(filter(None, (level_of(labels.get(key)) for key in _LEVEL_LABELS)), None)
-    trace = next(filter(None, (labels.get(key) for key in _TRACE_LABELS)), "")
+    trace = next(filter(None, (labels.get(key) for key in _TRACE_LABELS)), "") or trace_in(line)
     text = read_line(line) if level is None else read_message(level, line)
     yield LogRow(at, reader.names(service, reader.left_out.where), *text, plain_id(trace))
 
@@ -88,7 +88,8 @@ def journal(document: Field, reader: Reader) -> Iterator[LogRow]:
     level = None if number is None or printed else syslog_level(number)
     line = read_line(message) if level is None else read_message(level, message)
     at = document["__REALTIME_TIMESTAMP"].moment
-    yield LogRow(at, reader.names(service, document.where), *line, "")
+    trace = plain_id(trace_in(message))
+    yield LogRow(at, reader.names(service, document.where), *line, trace)
 
 
 def record(document: Field, reader: Reader) -> Iterator[LogRow]:
@@ -98,15 +99,15 @@ def record(document: Field, reader: Reader) -> Iterator[LogRow]:
     error = document.first("error.message", "error.type", "error")
     if isinstance(error.value, str) and error.value not in text:
         text = f"{text}: {error.value}" if text else error.value
-    trace = document.first(*_TRACES)
+    named = document.first(*_TRACES).value
     levels = (level_of(document.first(path).value) for path in LEVEL_FIELDS)
     level = next(filter(None, levels), None)
     if level is None and "c" in document:  # MongoDB
         level = level_of(document["s"].value)
     line = read_line(text) if level is None else read_message(level, text)
     at = document.first(*_TIMES).moment
-    trace_id = plain_id(trace.value) if isinstance(trace.value, str) else ""
-    yield LogRow(at, _service(document, reader), *line, trace_id)
+    trace = named if isinstance(named, str) and named else trace_in(text)
+    yield LogRow(at, _service(document, reader), *line, plain_id(trace))
 
 
 def hits(document: Field, reader: Reader) -> Iterator[LogRow]:
