@@ -159,7 +159,7 @@ def test_closing_rules_of_the_incident_are_kept() -> None:
 def test_incidents_that_differ_in_any_answer_ask_for_no_kernel_of_their_own() -> None:
     """Kernels are compiled for types, and to be read-only is one: that took seconds more."""
     numba = pytest.importorskip("numba")
-    from logtriage.grading.block_arrays import _answers
+    from logtriage.grading.block_grades import _answers
 
     span = Span(3, truths_of([REAL]).clocks)
     incidents = [attrs.evolve(REAL, wrong_page_closes=closes) for closes in (False, True)]
@@ -170,7 +170,7 @@ def test_incidents_that_differ_in_any_answer_ask_for_no_kernel_of_their_own() ->
 def test_a_fault_accepts_as_many_actions_as_the_most_of_any() -> None:
     """The others are filled up with what equals no action, in the types of the kernels."""
     pytest.importorskip("numba")
-    from logtriage.grading.block_arrays import _answers
+    from logtriage.grading.block_grades import _answers
 
     two = attrs.evolve(REAL.truth, root_causes=frozenset({"user-db", "auth-service"}))
     truths = truths_of([BENIGN, attrs.evolve(REAL, truth=two), REAL])

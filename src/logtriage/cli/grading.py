@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from logtriage.cli import options
-from logtriage.cli.bar import Bar, lines_of
+from logtriage.cli.bar import Bar
 from logtriage.cli.console import BadLines, emit, note, results
 from logtriage.cli.group import SOME_BAD, UNUSABLE
 from logtriage.cli.options import argument, flag, option
@@ -76,7 +76,10 @@ def grade(
     sources: list[Path | IO[bytes]] = [
         sys.stdin.buffer if name == "-" else Path(name) for name in files
     ]
-    total, lost = lines_of(sources), "" if out is None else f", and {out} is not made"
+    for source in sources:
+        if isinstance(source, Path):
+            source.stat()  # a missing file is said before anything is read
+    lost = "" if out is None else f", and {out} is not made"
     with (
         options.workers_in(jobs, ray) as workers,
         Bar(
@@ -86,7 +89,7 @@ def grade(
             grade_files(sources, incidents, rubric=rubric, role_split=own, jobs=workers)
         ) as every,
     ):
-        bar.show(0, total)
+        bar.show(0, None)
         for graded in every:
             if isinstance(graded, TranscriptError):
                 tally.bad += 1
@@ -101,7 +104,7 @@ def grade(
                     emit(grade_to_json(graded.grade))
                 else:
                     _print(console, graded.grade)
-            bar.show(tally.lines, total)
+            bar.show(tally.lines, None)
     bad.end()
     if as_json:
         emit({"summary": tally.to_json()})

@@ -239,6 +239,7 @@ def streams(labels: dict[str, str], *values: Any) -> dict[str, Any]:
         ({"ts": MS, "level": 400, "level_name": "ERROR", "msg": "no", "app": "shop"}, "ERROR", ""),
         ({"timestamp": TIME, "traceId": "0A", "id": 1, "msg": "no", "app": "shop"}, None, "a"),
         ({"t": {"$date": TIME}, "s": "E", "c": "NETWORK", "msg": "no", "app": "shop"}, "ERROR", ""),
+        ({"timestamp": AT, "event": "no", "@level": "warn", "app": "shop"}, "WARN", ""),
         ({"timestamp": AT, "severity": "DEFAULT", "message": "no", "app": "shop"}, None, ""),
     ],
 )
