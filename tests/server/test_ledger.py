@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 import logtriage as lt
+from logtriage.codec import decode_transcript
 from logtriage.drawing import Seal
 from logtriage.errors import InvalidInput, SealError
 from logtriage.server.episode import CLOSED_GRADE, OPEN_GRADE, Episode
 from logtriage.server.ledger import UNFINISHED, Ledger
 from logtriage.transcript import Transcript
+from tests.cli.test_cli import logtriage
 
 SEAL = Seal(b"the key of these tests, 0123456789")
 PRINT, OTHER_PRINT = SEAL.fingerprint, "0123456789abcdef"
@@ -34,7 +36,7 @@ def begun(path: Path, run: str = "one") -> list[tuple[str, str]]:
 def test_an_attempt_that_never_ended_says_its_world(path: Path) -> None:
     with Ledger(path, "one") as held:
         held.begin("tiny:outage/sealed/3", PRINT, "0123")
-        (unfinished,) = held.close_run()
+        (unfinished,) = held.transcripts()
     assert (unfinished.world, unfinished.status) == ("0123", UNFINISHED)
 
 
@@ -162,8 +164,14 @@ def test_a_closed_run_gives_its_transcripts_and_no_more_attempts(path: Path) -> 
         Episode(ANOTHER, ledger, seal=SEAL).step(lt.RequestMoreLogs())
     with Ledger(path, "two") as held:
         held.begin(INCIDENT, PRINT)
-    with Ledger(path, "one") as held:
-        first, second = held.close_run()
+    before = path.read_bytes()
+    for run, out, told in (("one", "no/out", "No such file"), ("typo", "out", "runs: one, two")):
+        refused = logtriage("seal", "close", path, "--run", run, "--out", path.parent / out)
+        assert (refused.exit_code, told in " ".join(refused.stderr.split())) == (2, True)
+    assert path.read_bytes() == before
+    out = path.parent / "out"
+    assert logtriage("seal", "close", path, "--run", "one", "--out", out).exit_code == 0
+    first, second = map(decode_transcript, out.read_text().splitlines())
     assert first == lt.transcript_of(played.state)
     assert second == Transcript(ANOTHER, (), UNFINISHED, seal=PRINT)
     with pytest.raises(InvalidInput, match="run: 'one' is closed"):
