@@ -165,8 +165,8 @@ def test_a_closed_run_gives_its_transcripts_and_no_more_attempts(path: Path) -> 
     with Ledger(path, "two") as held:
         held.begin(INCIDENT, PRINT)
     before = path.read_bytes()
-    for run, out, told in (("one", "no/out", "No such file"), ("typo", "out", "runs: one, two")):
-        refused = logtriage("seal", "close", path, "--run", run, "--out", path.parent / out)
+    for run, name, told in (("one", "no/out", "No such file"), ("typo", "out", "runs: one, two")):
+        refused = logtriage("seal", "close", path, "--run", run, "--out", path.parent / name)
         assert (refused.exit_code, told in " ".join(refused.stderr.split())) == (2, True)
     assert path.read_bytes() == before
     out = path.parent / "out"

@@ -118,7 +118,6 @@ def evaluate_(
             jobs=jobs,
             ray=ray,
             luck_adjusted=luck_adjusted,
-            legend=legend,
         )
         played = task or [], split or options.SPLIT, range(start, start + episodes)
         evaluate_shifts(
@@ -131,6 +130,7 @@ def evaluate_(
             fresh=fresh,
             retry_unscored=retry_unscored,
             as_json=as_json,
+            legend=legend,
         )
         return
     if screens is not None:

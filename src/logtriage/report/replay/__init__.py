@@ -96,8 +96,6 @@ def episodes_document(
     on_progress: OnProgress | None = None,
 ) -> Document:
     """The page's data of some episodes; the ``explain`` lowest grades among them are explained."""
-    from logtriage.evaluation import SOLVED
-
     episodes = list(episodes)
     scores = {place: episode.grade.score for place, episode in enumerate(episodes)}
     scored = [place for place, score in scores.items() if score is not None]
@@ -119,7 +117,6 @@ def episodes_document(
         own=run.own,
         roles=run.roles,
         beliefs=beliefs,
-        solved=SOLVED,
         order=ranked(episodes),
         figures=figures,
         on_progress=on_episode,
