@@ -208,19 +208,15 @@ def test_a_benign_incident_has_no_root() -> None:
     assert place_of(benign, "user-db") is None
 
 
-def test_clean_spells_out_what_cannot_be_shown() -> None:
-    assert clean("plain") == "plain"
-    assert clean("zwei\n Zeilen\tä 日本 😀") == "zwei\n Zeilen\tä 日本 😀"
-    assert clean("\x00\x7f\ud800\u202e") == "\\x00\\x7f\\ud800\\u202e"
-
-
 @pytest.mark.parametrize(
     ("format_", "value", "text"),
     [(number, 0.5, "0.500"), (number, -0.5, "−0.500"), (number, -0.0, "0.000"), (number, None, "–"),
      (signed, 0.3, "+0.300"), (signed, -0.3, "−0.300"), (signed, 0.0, "0"), (signed, None, "–"),
-     (percent, 0.256, "26 %"), (percent, None, "–")],
+     (percent, 0.256, "26 %"), (percent, None, "–"),
+     (clean, "zwei\n Zeilen\tä 日本 😀", "zwei\n Zeilen\tä 日本 😀"),
+     (clean, "\x00\x7f\ud800\u202e", "\\x00\\x7f\\ud800\\u202e")],
 )  # fmt: skip
-def test_figures(format_: Callable[[float | None], str], value: float | None, text: str) -> None:
+def test_figures_and_texts(format_: Callable[[Any], str], value: Any, text: str) -> None:
     assert format_(value) == text
 
 

@@ -113,9 +113,6 @@ def test_keys_move_and_the_address_says_where(tab: Browser, pages: dict[str, Pat
     tab.ask("document.getElementById('keys').close()")
     tab.press("Escape")
     stands_at(tab, "#/")
-
-
-def test_space_plays_to_the_next_tick(tab: Browser, pages: dict[str, Path]) -> None:
     tab.open(pages["sole"], f"#/e/expert/{FIRST}")
     tab.press(" ")
     stands_at(tab, f"#/e/expert/{FIRST}?t=1")
@@ -268,6 +265,11 @@ def test_below_the_figures_is_every_episode(tab: Browser, pages: dict[str, Path]
     tab.press("Escape")
     stands_at(tab, "#/")
     assert tab.ask("document.getElementById('figures').checkVisibility()")
+    tab.open(pages["sole"], "#/?policy=first_error")
+    tab.ask("document.querySelector('#figures nav a').click()")
+    tab.wait("location.hash === '#results'")
+    assert tab.ask("document.querySelectorAll('.episodes tbody tr').length") == 2
+    assert tab.ask("document.getElementById('filter-policy').value") == "first_error"
 
 
 def test_hand_overs_stand_apart_from_failures(tab: Browser, pages: dict[str, Path]) -> None:
@@ -291,16 +293,6 @@ def test_the_first_page_draws_its_figures(tab: Browser, pages: dict[str, Path]) 
     assert tab.ask(
         "Math.max(...[...document.querySelectorAll('.stack i')].map(i => i.offsetWidth))"
     )
-
-
-def test_a_section_of_the_first_page_keeps_the_filters(
-    tab: Browser, pages: dict[str, Path]
-) -> None:
-    tab.open(pages["sole"], "#/?policy=first_error")
-    tab.ask("document.querySelector('#figures nav a').click()")
-    tab.wait("location.hash === '#results'")
-    assert tab.ask("document.querySelectorAll('.episodes tbody tr').length") == 2
-    assert tab.ask("document.getElementById('filter-policy').value") == "first_error"
 
 
 def test_a_team_has_lanes(tab: Browser, pages: dict[str, Path]) -> None:
