@@ -264,7 +264,7 @@ def test_without_numba_many_are_graded_one_by_one_with_one_warning(
 ) -> None:
     monkeypatch.setitem(sys.modules, "numba", None)
     for name in [one for one in sys.modules if one.startswith("logtriage.grading.")]:
-        if name.endswith(("block_arrays", "blocks", "block_grades", "kernels")):
+        if name.endswith(("blocks", "block_grades", "kernels")):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.delitem(sys.modules, "logtriage._lib.jit", raising=False)
     batch_module._advise.cache_clear()

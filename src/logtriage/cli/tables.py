@@ -1,7 +1,6 @@
 """Tables of figures: the rows of a run, and runs compared."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any, Final
 
 from rich.console import Console
@@ -15,16 +14,15 @@ from logtriage.errors import InvalidInput
 from logtriage.evaluation import Calls, Comparison, Interval, Losses, Row
 from logtriage.evaluation.money import Worth, WorthDifference
 from logtriage.evaluation.repeats import Repeats
-from logtriage.report.columns import DETAILS, HEADLINE, Column, Form
-from logtriage.report.text import HARDNESS, NO_FIGURE, PARTS
+from logtriage.report.columns import DETAILS, HEADLINE, Column
+from logtriage.report.text import HARDNESS, NO_FIGURE, PARTS, interval, percent
+from logtriage.report.text import number as of_pages
 
-_CELLS: Final[Mapping[Form, Callable[[Any], Cell]]] = {
-    "estimate": estimate,
-    "share": share,
-    "number": number,
-    "ticks": partial(number, digits=1),
-    "count": lambda count: str(count or NO_FIGURE),
-    "warning": lambda count: Text(str(count or NO_FIGURE), "bold yellow" if count else ""),
+#: The cells of a terminal, by how a page writes a figure; others are as on a page.
+_CELLS: Final[Mapping[Callable[[Any], str], Callable[[Any], Cell]]] = {
+    interval: estimate,
+    percent: share,
+    of_pages: number,
 }
 _WITHOUT_LUCK: Final = ("without_luck", "luck adjusted")
 
@@ -71,11 +69,14 @@ def _put_rows(figures: Figures, rows: Sequence[Row]) -> None:
     for columns in tables:
         figures.put(
             ["policy", *map(_title_of, columns)],
-            [
-                [row.agent, *(_CELLS[column.form](column.value(row)) for column in columns)]
-                for row in rows
-            ],
+            [[row.agent, *(_cell(column, row) for column in columns)] for row in rows],
         )
+
+
+def _cell(column: Column, row: Row) -> Cell:
+    if column.title == "unscored" and row.unscored:
+        return Text(column.text(row), "bold yellow")
+    return _CELLS.get(column.write, column.write)(column.value(row))
 
 
 def _folded(title: str) -> str:
@@ -85,9 +86,8 @@ def _folded(title: str) -> str:
 
 def _title_of(column: Column) -> str:
     """The title of a column of results; that of an estimate announces the interval."""
-    if column.form == "estimate":
-        return f"{column.title}\n[95 % interval]"
-    return _folded(column.title)
+    bracket = "\n[95 % interval]"
+    return column.title + bracket if column.write is interval else _folded(column.title)
 
 
 def _put_by_worth(figures: Figures, rows: Sequence[Row]) -> None:

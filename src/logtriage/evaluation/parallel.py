@@ -1,7 +1,6 @@
 """Spreading work over processes or machines, or over threads that mostly wait for a server."""
 
 import signal
-import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
@@ -11,7 +10,7 @@ from multiprocessing import get_context
 from multiprocessing.reduction import ForkingPickler
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
-from typing import Any, Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 import attrs
 
@@ -67,7 +66,7 @@ class Processes:
     def pool(self) -> Iterator[Executor]:
         """As :meth:`Workers.pool`."""
         # Only the process that gave the work handles an interrupt.
-        pool = _Spawned(
+        pool = ProcessPoolExecutor(
             self.count, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
         )
         try:
@@ -78,14 +77,6 @@ class Processes:
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
-
-
-class _Spawned(ProcessPoolExecutor):
-    """A pool whose processes start as work comes, with interrupts held back."""
-
-    def submit(self, *work: Any, **options: Any) -> Future[Any]:
-        with _uninterrupted():
-            return super().submit(*work, **options)
 
 
 def workers_of(jobs: int | Workers, seal: Seal | None = None) -> Workers:
@@ -146,29 +137,6 @@ def in_order(
         raise LogTriageError(
             f"{workers}: one of them died; what was finished is kept ({why})"
         ) from error
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Hold an interrupt back until the block ends, also from processes that start meanwhile.
-
-    Such a process ignores interrupts only once it has imported what it needs.
-    """
-    held: list[int] = []
-    in_main = threading.current_thread() is threading.main_thread()  # others get no interrupts
-    handler = signal.signal(signal.SIGINT, lambda *_: held.append(1)) if in_main else None
-    masks = hasattr(signal, "pthread_sigmask")  # not on Windows
-    # A new process inherits the mask of this thread, but no handler.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masks else None
-    try:
-        yield
-    finally:
-        if before is not None:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        if in_main:
-            signal.signal(signal.SIGINT, handler or signal.SIG_DFL)
-    if held:
-        raise KeyboardInterrupt
 
 
 def threaded(

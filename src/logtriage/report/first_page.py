@@ -3,13 +3,12 @@
 ``replay/figures.js`` draws them and computes nothing.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from logtriage._lib.printable import counted
 from logtriage.evaluation import RECORDED_TASKS, Calls, Interval, Row
-from logtriage.report.columns import DETAILS, HEADLINE, Column, Form
+from logtriage.report.columns import DETAILS, HEADLINE
 from logtriage.report.figures import Cell, cells_of, criterion_names
 from logtriage.report.run import Run
 from logtriage.report.text import (
@@ -35,14 +34,6 @@ _PLACES: Final = 4
 #: Columns of a table: title and text of a row's cell.
 Columns = Sequence[tuple[str, Callable[[Row], str]]]
 
-_TEXTS: Final[Mapping[Form, Callable[[Any], str]]] = {
-    "estimate": interval,
-    "share": percent,
-    "number": number,
-    "ticks": partial(number, digits=1),
-    "count": lambda count: str(count or NO_FIGURE),
-    "warning": lambda count: str(count or NO_FIGURE),
-}
 _RESULTS_NOTE: Final = "Means over the scored episodes, with 95 % bootstrap intervals."
 _LOSSES_NOTE: Final = (
     "The parts add up to the grade: means over the explained episodes, with 95 % bootstrap "
@@ -110,21 +101,17 @@ def _results(run: Run) -> dict[str, Any]:
     shown = [
         column
         for column in (*HEADLINE, *DETAILS)
-        if any(_text(column, row) != NO_FIGURE for row in run.rows)
+        if any(column.text(row) != NO_FIGURE for row in run.rows)
     ]
     meanings = (
         f"{column.title[0].upper()}{column.title[1:]}: {column.meaning}." for column in shown
     )
     note = " ".join((_RESULTS_NOTE, *meanings))
     columns: Columns = (
-        *((column.title, partial(_text, column)) for column in shown),
+        *((column.title, column.text) for column in shown),
         ("episodes", lambda row: str(row.episodes)),
     )
     return _table(run, "results", "Results", note, columns)
-
-
-def _text(column: Column, row: Row) -> str:
-    return _TEXTS[column.form](column.value(row))
 
 
 def _losses(run: Run) -> dict[str, Any] | None:
