@@ -30,7 +30,9 @@ def test_eval_plays_shifts_and_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert (tmp_path / "shifts.jsonl").read_text() == kept
     assert "rubric shift/1" in again.stdout
     assert "shifts.jsonl" in again.stderr
+    assert "mean ticks from the first" in logtriage("report", tmp_path, "--legend").stdout
     for arguments, words in (
+        (("report", tmp_path, "--html"), "a run of shifts; logtriage replay writes its page"),
         (("report", tmp_path, "--value-of-incident", 9), "--value-of-incident is not for shifts"),
         (("report", tmp_path, "--luck-adjusted"), "--luck-adjusted is not for shifts"),
         (("replay", tmp_path, SHIFT), f"{SHIFT}: the page of a run of shifts has all of them"),

@@ -96,6 +96,8 @@ def test_the_key_is_read_from_the_environment_or_a_file(
     with pytest.raises(SealError, match="holds the name of a file") as caught:
         incident_of(ID)
     assert str(key_file) not in str(caught.value)
+    give(monkeypatch, "ä" * 200)  # more bytes than the name of a file has
+    assert seal_of_environment() == Seal(("ä" * 200).encode())
     (tmp_path / "empty").touch()
     with pytest.raises(SealError, match=r"empty: key: expected .* got 0"):
         read_seal(tmp_path / "empty")

@@ -6,6 +6,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
+from logtriage._lib.printable import counted
 from logtriage.evaluation import RECORDED_TASKS, Calls, Interval, Row
 from logtriage.report.columns import DETAILS, HEADLINE
 from logtriage.report.figures import Cell, cells_of, criterion_names
@@ -44,7 +45,7 @@ _LOSSES_NOTE: Final = (
 )
 _PLACES_NOTE: Final = (
     "Calls between the service that was declared and the true root, in per cent of the scored "
-    "incidents that have a root. "
+    "incidents that have a root. With k faults, the first k services declared count 1/k each. "
     + "; ".join(f"{place}: {meaning}" for place, meaning in MEANING.items())
     + "."
 )
@@ -53,11 +54,11 @@ _PLACES_NOTE: Final = (
 def first_page(run: Run) -> dict[str, Any]:
     """The page's data: ``facts`` of the run, tables, plots by task, and colours of ``criteria``."""
     cells = cells_of(run)
-    played = len(run.episodes)
+    played, planned = len(run.episodes), sum(run.planned)
     return {
         "facts": [[name, clean(text)] for name, text in _facts(run)],
-        "unfinished": None if played == run.planned else (
-            f"This run is not finished: {played} of {run.planned} episodes were played. The "
+        "unfinished": None if played == planned else (
+            f"This run is not finished: {played} of {planned} episodes were played. The "
             "figures are of these."
         ),
         "tables": [
@@ -80,8 +81,12 @@ def _facts(run: Run) -> Iterable[tuple[str, str]]:
         yield "split", f"{spec.split}{f' (seal {manifest.seal})' if manifest.seal else ''}"
     start = f", from number {spec.start}" if spec.start else ""
     runs = " in all runs" if run.bases else ""
-    each = "" if spec.incidents else f" ({spec.episodes} per task and policy{start})"
+    each = " to ".join(map(str, sorted({min(run.planned), max(run.planned)})))
+    each = "" if spec.incidents else f" ({each} per task and policy{start})"
     yield "episodes", f"{len(run.episodes)}{runs}{each}"
+    if run.left_out:
+        told = f"{counted(run.left_out, 'bad line')} had no grade when the run was made"
+        yield "left out", f"{told}; no figure counts them"
     if spec.kinds:
         yield "kinds", ", ".join(spec.kinds)
     yield "rubrics", ", ".join(run.rubrics)

@@ -1,6 +1,6 @@
 """One episode as data for the page: every screen, the action taken on it, and the grade."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -94,6 +94,7 @@ def episode_data(
                 ticks[-1]["changed"] = _grade_changes(grades[number - 1], grades[number])
         ticks.append(tick)
     data: dict[str, Any] = {"ticks": ticks, "falls": [], "parts": None, "belief": None}
+    data["closed"] = states[-1].is_closed
     if screens:
         shared = [_view_of(screen, episode) for screen in whole]
         known = knowledge(shared)
@@ -110,9 +111,9 @@ def episode_data(
         data["steps"] = list(map(line_of, explained.steps))
     split = episode.roles
     if believed:
-        from logtriage.report.replay.beliefs import beliefs_of  # loads NumPy
+        from logtriage.report.replay.beliefs import beliefs  # loads NumPy
 
-        data["belief"] = beliefs_of(episode, states)
+        data["belief"] = kept(episode, "belief", lambda: beliefs(states, split))
     if split is not None and len(split) > 1:
         heard = heard_in(episode, states)
         for number, tick in enumerate(ticks):
@@ -120,9 +121,18 @@ def episode_data(
                 if act["kind"] == "report":
                     act["heard"] = heard.get((number, act["role"]), [])
         if believed:
-            for tick, doubt in zip(ticks, doubts(states, split), strict=True):
+            known_by = kept(episode, "doubts", lambda: doubts(states, split))
+            for tick, doubt in zip(ticks, known_by, strict=True):
                 tick["doubts"] = doubt
     return data
+
+
+def kept(episode: Episode, what: str, make: Callable[[], list[Any]]) -> list[Any]:
+    """What ``make`` computes for an episode, unless the cache has it."""
+    if episode.cache is None:
+        return make()
+    whose = "alone" if episode.roles is None else episode.roles.name
+    return list(episode.cache.get(f"{what} {episode.grade.digest} {whose}", make))
 
 
 def _screens(
@@ -140,9 +150,10 @@ def _screens(
         read = list(readings(view))
         onsets = {reading.text: reading.onset for reading in read}
         signs = {
-            reading.text: TELLING if reading.service in reached else MISLEADING
+            text: TELLING if reading.service in reached else MISLEADING
             for reading in read
-            if reading.odd
+            for text in (reading.text, reading.brief)
+            if reading.odd and text is not None
         }
         texts = render_observation(view).split("\n")
         marks = [[place, mark] for place, text in enumerate(texts) if (mark := _mark(text, signs))]
