@@ -61,12 +61,9 @@ from tests.builders import FIVE_TEAMS, SEVEN_SERVICES
 
 #: Worlds that the laws hold in beside the default one.
 OTHER_WORLDS = (
-    load_world("oncall"),
-    load_world("tiny"),
-    unseen_world("train", 0),
-    draw_world(load_world("tiny"), 0),
-    *kept_worlds(),
-)
+    load_world("oncall"), load_world("tiny"), unseen_world("train", 0),
+    draw_world(load_world("tiny"), 0), *kept_worlds(),
+)  # fmt: skip
 #: Every task that draws its incidents with one fault at most, at every level of fog.
 DRAWN = tuple(task for task in TASKS if not task.several)
 #: Those of them whose incidents are all in one world, so that a topology can be given.
@@ -366,9 +363,7 @@ def wire_actions() -> SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries(
         {"action_type": names},
         optional={
-            "value": values,
-            "confidence": st.one_of(st.floats(), json_values(max_leaves=2)),
-            "reasoning": json_values(max_leaves=2),
-            "reason": json_values(max_leaves=2),
+            "value": values, "confidence": st.one_of(st.floats(), json_values(max_leaves=2)),
+            "reasoning": json_values(max_leaves=2), "reason": json_values(max_leaves=2),
         },
-    )
+    )  # fmt: skip

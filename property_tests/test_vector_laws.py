@@ -222,14 +222,10 @@ def test_a_rubric_of_ones_own_pays_alike(
     base = TRIAGE_3
     more = attrs.evolve(base.criteria[0], name="more", measure=measure)
     rubric = attrs.evolve(
-        base,
-        id="mine/1",
-        gates=base.gates[:1],
-        discounts=base.discounts[1:],
-        handed_over=() if benign else base.handed_over,
-        penalties=() if benign else (more,),
+        base, id="mine/1", gates=base.gates[:1], discounts=base.discounts[1:],
+        handed_over=() if benign else base.handed_over, penalties=() if benign else (more,),
         benign=base.benign if benign else (),
-    )
+    )  # fmt: skip
     batch = BatchedTriage(task, rubric=rubric)
     batch.reset("val", np.array(index))
     states = [lt.initial_state(incident_of(task, "val", one, None)) for one in index]

@@ -146,11 +146,9 @@ def rows_of(world: World) -> dict[str, Any]:
     unharmed = {WAITING: rules.affected.waiting, LOADED: rules.affected.loaded}
     rows = {
         **{kind.name: kind.signature for kind in world.kinds},
-        **{one.name: one.signature for one in world.benign},
-        **unharmed,
-        **{one.words: one.signature for one in rules.distractions},
-        HEALTHY: rules.healthy,
-    }
+        **{one.name: one.signature for one in world.benign}, **unharmed,
+        **{one.words: one.signature for one in rules.distractions}, HEALTHY: rules.healthy,
+    }  # fmt: skip
     changes = rules.common["change"]
     return {
         **{
