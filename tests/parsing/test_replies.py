@@ -10,20 +10,11 @@ from logtriage.parsing import TEAM_KINDS, parse_plan, render_action
 from logtriage.parsing.marks import MAX_CALLS, MAX_TEXT
 from logtriage.parsing.replies import ENDED_THINKING, MAX_THOUGHTS
 from tests.builders import SEVEN_SERVICES
+from tests.parsing.test_parsing import parsed, reason
 
 IGNORE = '{"action_type": "ignore"}'
 RESOLVE = '{"action_type": "resolve"}'
 CALL = '<tool_call>{"name": "escalate", "arguments": {"team": "dba-team"}}</tool_call>'
-
-
-def parsed(text: str) -> lt.Action:
-    return lt.parse_action(text, SEVEN_SERVICES)
-
-
-def reason(text: str) -> str:
-    action = parsed(text)
-    assert isinstance(action, lt.Malformed), action
-    return action.reason
 
 
 @pytest.mark.parametrize(
