@@ -76,15 +76,16 @@ def test_networks_play_beside_others_and_alone(net: Path) -> None:
         f"triage=oracle, escalation=net:{net}, remediation=random:7",
     ):
         factory = make_team(spec, TRIO)
-        team = factory(INCIDENT)
-        assert isinstance(team, RolePolicies)
-        assert team.incident == INCIDENT  # whom networks follow
         there = pickle.loads(pickle.dumps(factory))
-        here, again = (
-            list(joint_steps(INCIDENT, make(INCIDENT), TRIO)) for make in (factory, there)
-        )
-        assert here == again
-        assert here[-1].is_closed
+        for incident in (INCIDENT, make_incident(f"{TASK}/ood/0")):  # there with more hypotheses
+            team = factory(incident)
+            assert isinstance(team, RolePolicies)
+            assert team.incident == incident  # whom networks follow
+            here, again = (
+                list(joint_steps(incident, make(incident), TRIO)) for make in (factory, there)
+            )
+            assert here == again
+            assert here[-1].is_closed
 
 
 def test_without_a_network_teams_are_those_of_the_registry() -> None:
