@@ -17,7 +17,7 @@ from numpy.lib import format as npy
 
 from logtriage import InvalidInput, make_incident
 from logtriage.beliefs.model import model_of
-from logtriage.codec import role_split_to_json
+from logtriage.codec import load_role_split, role_split_to_json
 from logtriage.evaluation import RunSpec, evaluate, joint_steps, play_joint_episode
 from logtriage.policies import RolePolicies
 from logtriage.recorded import shipped_incidents
@@ -86,6 +86,7 @@ def test_networks_play_beside_others_and_alone(net: Path) -> None:
             )
             assert here == again
             assert here[-1].is_closed
+    assert load_role_split(net / TEAM) == TRIO
 
 
 def test_without_a_network_teams_are_those_of_the_registry() -> None:
