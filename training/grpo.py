@@ -424,7 +424,7 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
     about["cpu_seconds"] += time.process_time() - began[1]
     save_json(out / RUN, {**about, "finished": True})
     shutil.rmtree(out / "checkpoints", ignore_errors=True)  # a finished run does not go on
-    tell_end(console, out, before, rows, next_with(out, settings))
+    tell_end(console, out, {"before": before, "after": rows}, next_with(out, settings))
     return about
 
 

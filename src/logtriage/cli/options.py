@@ -103,8 +103,9 @@ SplitRoles = Annotated[
     str | None,
     option(
         "SPLIT",
-        f"Let teams play, split into these roles: {', '.join(ROLE_SPLITS)}, or a JSON "
-        "file. Each policy is then a team: expert, observer, ROLE=POLICY,...",
+        f"Let teams play, split into these roles: {', '.join(ROLE_SPLITS)}, or a JSON file, "
+        "such as team.json of a trained team. Each policy is then a team: oracle, expert, "
+        "observer, pooled, random, ROLE=POLICY,...",
     ),
 ]
 

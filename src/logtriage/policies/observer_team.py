@@ -75,7 +75,7 @@ class ObserverRole:
     """Plays a role of a split by its own evidence, the reports that reached it and the actions.
 
     It holds the incident, as an environment does, to know the evidence; it never reads the
-    truth. If ``pooled``, it knows at once the evidence of all roles: no reports could do better.
+    truth. If ``pooled``, it knows at once the evidence of all roles, and reports nothing.
     """
 
     incident: Incident

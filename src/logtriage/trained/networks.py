@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from logtriage.actions import Action
 from logtriage.beliefs import belief
-from logtriage.beliefs.model import model_of
+from logtriage.beliefs.model import Model, model_of
 from logtriage.codec import structured
 from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
@@ -30,12 +30,10 @@ from logtriage.observation import Observation
 from logtriage.policies import RoleFactory
 from logtriage.roles import Role, RoleSplit, role_actions, role_words
 from logtriage.state import State
-from logtriage.topology import Topology
 from logtriage.vector import encode_role_tokens, role_token_mask, role_tokens_of
 from logtriage.vector.layout import Floats
 from logtriage.vector.marginals import Marginals
 from logtriage.vector.role_inputs import RoleInput
-from logtriage.world.setting import Setting
 
 SCHEMA: Final = "logtriage.team/1"
 TEAM: Final = "team.json"
@@ -238,7 +236,7 @@ class NetworkRoles:
             raise InvalidInput(
                 f"{incident.id}: its probabilities are not known; a trained network needs them"
             )
-        reader = _reader(split, role, setting, incident.topology, incident.horizon)
+        reader = _reader_for(incident, split, role)
         expected, width = weights.layers[0][0].shape[1], reader.input.size
         pointers = reader.input.pointers
         world, hands_over = setting.world, incident.takes_hand_over
@@ -271,10 +269,7 @@ class NetworkRole:
         """The likeliest allowed action, from the role's screen and belief."""
         incident = state.incident
         assert incident.setting is not None  # else NetworkRoles refuses to make it
-        reader = _reader(
-            self.split, self.role, incident.setting, incident.topology, incident.horizon
-        )
-        row = reader.read(state, seen)
+        row = _reader_for(incident, self.split, self.role).read(state, seen)
         logits = _logits(row, self.team.roles[self.role.name], self.team)
         allowed = role_token_mask(state, self.split, self.role).astype(bool)
         place = int(np.where(allowed, logits, -np.inf).argmax())
@@ -283,14 +278,14 @@ class NetworkRole:
 
 
 class _Reader:
-    """Makes the input of a role's network, for incidents with one setting."""
+    """Makes the input of a role's network, for incidents that one model is about.
 
-    def __init__(
-        self, split: RoleSplit, role: Role, setting: Setting, topology: Topology, horizon: int
-    ) -> None:
+    A model of split ``ood`` has more hypotheses; their marginals have the same columns.
+    """
+
+    def __init__(self, split: RoleSplit, role: Role, model: Model, horizon: int) -> None:
         self._split, self._role = split, role
-        self._layout = role_tokens_of(split, role, setting, topology, horizon)
-        model = model_of(setting, topology, False)
+        self._layout = role_tokens_of(split, role, model.setting, model.topology, horizon)
         self._marginals = Marginals(model)
         self.input = RoleInput(role, self._layout, model.hypotheses)
 
@@ -310,6 +305,12 @@ class _Reader:
 
 
 _reader = lru_cache(maxsize=64)(_Reader)
+
+
+def _reader_for(incident: Incident, split: RoleSplit, role: Role) -> _Reader:
+    assert incident.setting is not None
+    model = model_of(incident.setting, incident.topology, incident.held)
+    return _reader(split, role, model, incident.horizon)
 
 
 def _logits(row: Floats, weights: Weights, team: TrainedTeam) -> Floats:
