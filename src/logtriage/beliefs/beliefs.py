@@ -195,7 +195,15 @@ class Belief:
         """The belief compiled for planning or, if ``asking``, for weighing questions.
 
         For speed, unlikely hypotheses are left out if ``asking`` or if there may be several faults.
+
+        Raises:
+            InvalidInput: for a closed incident. So do all values of plans.
         """
+        if self.standing.closing is not None:
+            raise InvalidInput(
+                "the incident is closed: there is nothing left to plan; "
+                "logtriage.beliefs.shaping.value_of(state) is its grade"
+            )
         if not self.model.setting.several:
             return Planner(self.posterior, self.standing, NEGLIGIBLE if asking else None)
         if asking:
@@ -206,12 +214,7 @@ class Belief:
         """The plan with the highest expected grade if no more questions are asked.
 
         If there may be several faults, it is the best plan that a greedy search finds.
-
-        Raises:
-            InvalidInput: for a closed incident: nothing can be planned any more.
         """
-        if self.standing.closing is not None:
-            raise InvalidInput("the incident is closed: there is nothing left to plan")
         return self.planner().best()
 
     def value(self) -> float:
