@@ -1,7 +1,8 @@
-"""The law of batched beliefs: row by row, every integer equals the scalar belief's."""
+"""The laws of batched beliefs: rows have the integers and the values of scalar beliefs."""
 
 from importlib.util import find_spec
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,8 +18,10 @@ from logtriage.dynamics import apply, transition_jointly
 from logtriage.grading import action_array
 from logtriage.roles import Role
 from logtriage.roles.splits import ROLE_SPLITS
-from logtriage.vector import BeliefBatch, belief_batch
+from logtriage.tasks import TaskSpec
+from logtriage.vector import BatchedTriage, BeliefBatch, belief_batch
 from logtriage.vector.belief_tables import POWERS
+from logtriage.vector.believing import BatchedValues
 from logtriage.world.simulation import Simulation
 from property_tests.strategies import incident_ids, plans, topologies, useful_actions
 
@@ -26,7 +29,14 @@ if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
 
 from logtriage.vector.compiled import fixedpoint
-from property_tests.test_vector_laws import DRAWN, ELSEWHERE
+from property_tests.test_vector_laws import (
+    DRAWN,
+    ELSEWHERE,
+    choices_on,
+    chosen_rows,
+    incident_of,
+    indices,
+)
 
 ROLES = (None, *(role for split in ROLE_SPLITS.values() for role in split.roles))
 
@@ -128,3 +138,31 @@ def action_numbers(state: State) -> list[int]:
     """The last action as a canonical integer, if it has one."""
     topology = state.incident.topology
     return [int(one) for one in action_array(topology, [state.actions[-1:]], hand_over=False)[0]]
+
+
+@settings(max_examples=20)
+@given(st.sampled_from((*DRAWN, *ELSEWHERE)), indices, st.data())
+def test_rows_are_worth_their_best_plans(
+    task: TaskSpec, index: list[int], data: st.DataObject
+) -> None:
+    """As if nobody took the incidents over."""
+    index = index[:2]
+    topology = None if task.topology else data.draw(topologies(9))
+    engine = BatchedTriage(task, topology=topology, world=task.world)
+    engine.reset("train", np.array(index))
+    values, rows = BatchedValues(engine), np.arange(len(index))
+    values.begin(rows)
+    states = [initial_state(incident_of(task, "train", number, topology)) for number in index]
+    choices, actions = choices_on(engine.topology), chosen_rows(states)
+    while len(rows):
+        for state, value in zip([states[row] for row in rows], values.values(rows), strict=True):
+            untaken = attrs.evolve(state.incident, worth_of_hand_over=None)
+            held = belief(State(untaken, state.tick, state.history))
+            assert held.value() == pytest.approx(value, abs=1e-5)
+        chosen = np.array(data.draw(actions))
+        engine.step(chosen)
+        for row in rows:
+            states[row] = transition(states[row], choices[chosen[row]])
+        rows = np.array([row for row in rows if not states[row].is_closed], np.int64)
+        if len(rows):
+            values.follow(chosen[rows], rows)

@@ -2,22 +2,30 @@
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from logtriage import Incident, Malformed, grade, observe
+from logtriage import Incident, Malformed, grade, initial_state, observe
 from logtriage.actions import Escalate, IdentifyRootCause, Remediate, Report, Wait, action_name
 from logtriage.codec import decode_transcript, encode_transcript
+from logtriage.dynamics import transition_jointly
 from logtriage.evaluation import joint_steps, play_joint_episode, record_joint_episode
 from logtriage.grading import grade_transcript
-from logtriage.policies import as_taken, perfect_actions
+from logtriage.joint import observe_role
+from logtriage.policies import ObserverRole, as_taken, perfect_actions
 from logtriage.policies.expert import TRIES
 from logtriage.policies.oracle import joint_schedule
 from logtriage.registry import make_team
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import splits_with
-from property_tests.strategies import DRAWN, JointEpisode, incidents, joint_episodes, role_splits
+from property_tests.strategies import (
+    DRAWN,
+    JointEpisode,
+    incidents,
+    joint_episodes,
+    role_splits,
+)
 
 TEAM_SPECS = ("oracle", "expert", "random", "random:7")
 
@@ -125,6 +133,37 @@ def test_experts_by_rules_of_thumb_do_nothing_that_they_may_not(
     assert len(last.facts.remedies) <= TRIES * fixers
     if last.closing == "ignored":
         assert not last.facts.pages
+
+
+@settings(max_examples=40)
+@given(incidents(DRAWN, max_services=9), role_splits(settings=True), st.randoms())
+def test_an_observer_decides_alike_after_equal_screens_and_remedies(
+    incident: Incident, split: RoleSplit, random: Any
+) -> None:
+    """In a twin the others do nothing, as long as its role does not see that."""
+    blind = [role for role in split.roles if role.delay or "declarations" not in role.views]
+    assume(len(split) > 1 and blind)
+    role = random.choice(blind)
+    right = perfect_actions(incident)[:-1]
+    player = ObserverRole(incident, split, role)
+    state = twin = initial_state(incident)
+    for _ in range(6):
+        own = player.act_in(state, observe_role(state, split, role))
+        acts, idle = [], []
+        for other in split.roles:
+            nothing = Malformed("", "", other.name)
+            theirs = [action for action in right if action_name(action) in other.may]
+            act = own if other is role else random.choice(theirs or [nothing])
+            acts.append(act)
+            idle.append(act if other is role or isinstance(act, Remediate) else nothing)
+        after = transition_jointly(state, acts)
+        seen = observe_role(after, split, role)
+        twins = (transition_jointly(twin, row) for row in (idle, acts))
+        same = [other for other in twins if observe_role(other, split, role) == seen]
+        if after.is_closed or not same:
+            break
+        state, twin = after, same[0]
+        assert player.act_in(state, seen) == player.act_in(twin, seen)
 
 
 @given(joint_episodes(), st.data())

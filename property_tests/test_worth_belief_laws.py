@@ -13,6 +13,7 @@ from logtriage.beliefs.ledgers import UNIT
 from logtriage.beliefs.questions import Asked
 from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER, truth_of
 from logtriage.dynamics import play_jointly
+from logtriage.errors import InvalidInput
 from logtriage.grading.grade import score
 from logtriage.playing import play
 from logtriage.policies.oracle import perfect_actions
@@ -108,6 +109,11 @@ def test_closing_is_worth_its_mean_grade(state: lt.State, close: lt.Action) -> N
     held = belief(state)
     found = held.planner().closed(state.tick + 1, close)
     assert found == pytest.approx(expected(state, held, [close]), abs=2e-4)
+    over = belief(lt.transition(state, close))
+    team = over.topology.teams[0]
+    for planned in (over.best, over.value, over.page_values, lambda: over.bar(team)):
+        with pytest.raises(InvalidInput, match=r"closed: .*shaping.value_of\(state\)"):
+            planned()
 
 
 @settings(max_examples=30)

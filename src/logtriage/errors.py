@@ -26,6 +26,13 @@ class InvalidInput(LogTriageError, ValueError):
     """Input that cannot be used; the message names the place and what was expected."""
 
 
+class NothingFits(InvalidInput):
+    """Evidence that no hypothesis explains."""
+
+    def __init__(self) -> None:
+        super().__init__("no hypothesis fits the evidence: is it from another incident?")
+
+
 #: Longer names, and further names, are not searched for a close match.
 _LONGEST, _MOST = 100, 1_000
 #: How alike two names must be, from 0 to 1; at 0.75 pay-team is taken for dba-team.

@@ -17,6 +17,7 @@ from logtriage.actions import (
     Severity,
     action_name,
 )
+from logtriage.facts import Facts
 from logtriage.observation import Observation, observe, slice_for
 from logtriage.rng import below, draw, hash_name, subkey
 from logtriage.roles import Role, RoleSplit, is_request
@@ -54,7 +55,7 @@ def _seen(whole: Observation, state: State, split: RoleSplit, role: Role) -> Obs
 
 @attrs.frozen
 class Board:
-    """The declarations and reports that have reached a role, whether its views show them or not."""
+    """The declarations and reports that a role knows."""
 
     severity: Severity | None
     root_cause: str | None
@@ -76,32 +77,42 @@ class Board:
 
 
 def board_of(state: State, role: Role | None = None) -> Board:
-    """The board that has reached a role; for None the whole board."""
-    facts = state.facts
-    if role is None or not role.hears_late:
-        pages = tuple(team for _, team in facts.pages)
-        every = declared_in(state)
-        fault = facts.fault_category
-        return Board(facts.severity, facts.root_cause, pages, facts.reports, every, fault)
-    past = state.tick - 1 - role.delay
+    """The board as a role knows it; for None the whole board."""
+    facts = state.facts if role is None else known_facts(state, role)
+    pages = tuple(team for _, team in facts.pages)
+    named = tuple(service for _, service in facts.root_causes)
+    every = None if declared_in(state) is None else named
+    fault = facts.fault_category
+    return Board(facts.severity, facts.root_cause, pages, facts.reports, every, fault)
 
-    def known(kind: str, when: int | None) -> bool:
-        return kind in role.kinds or (when is not None and when <= past)
 
-    named = tuple(
-        service for when, service in facts.root_causes if known("identify_root_cause", when)
-    )
+def known_facts(state: State, role: Role) -> Facts:
+    """The facts of a state without the declarations and reports that a role does not know.
 
-    def first(kind: type[ClassifySeverity | ClassifyFault]) -> int | None:
-        return next((when for when, action in state.history if isinstance(action, kind)), None)
+    It knows at once all actions of its own kinds, and those of others if its views show them,
+    once they have reached it.
+    """
+    facts, past = state.facts, state.tick - 1 - role.delay
 
-    return Board(
-        facts.severity if known("classify_severity", first(ClassifySeverity)) else None,
-        facts.root_cause if known("identify_root_cause", facts.root_cause_at) else None,
-        tuple(team for when, team in facts.pages if known("escalate", when)),
-        tuple(row for row in facts.reports if hears(state, role, *row)),
-        None if declared_in(state) is None else named,
-        facts.fault_category if known("classify_fault", first(ClassifyFault)) else None,
+    def known(kind: str, when: int) -> bool:
+        return kind in role.kinds or ("declarations" in role.views and when <= past)
+
+    def is_known(kind: type[ClassifySeverity | ClassifyFault]) -> bool:
+        plays = (play for play in state.history if isinstance(play[1], kind))
+        return any(known(action_name(action), when) for when, action in plays)
+
+    def pages(rows: tuple[tuple[int, str], ...]) -> tuple[tuple[int, str], ...]:
+        return tuple(row for row in rows if known("escalate", row[0]))
+
+    talks = "reports" in role.views or "report" in role.kinds
+    return attrs.evolve(
+        facts,
+        severity=facts.severity if is_known(ClassifySeverity) else None,
+        fault_category=facts.fault_category if is_known(ClassifyFault) else None,
+        root_causes=tuple(row for row in facts.root_causes if known("identify_root_cause", row[0])),
+        pages=pages(facts.pages),
+        noted=pages(facts.noted),
+        reports=tuple(row for row in facts.reports if talks and hears(state, role, *row)),
     )
 
 
@@ -110,12 +121,12 @@ def _late(seen: Observation, state: State, role: Role) -> Observation:
     board = board_of(state, role)
     return attrs.evolve(
         seen,
-        severity=seen.severity and board.severity,
-        root_cause=seen.root_cause and board.root_cause,
+        severity=board.severity,
+        root_cause=board.root_cause,
         root_causes=None if seen.root_causes is None else board.root_causes,
-        pages=seen.pages and board.pages,
-        fault_category=seen.fault_category and board.fault_category,
-        reports=seen.reports and board.reports,
+        pages=board.pages,
+        fault_category=board.fault_category,
+        reports=board.reports,
         last_actions=tuple(act for act in seen.last_actions if _is_heard(state, role, act)),
     )
 

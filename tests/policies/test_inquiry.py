@@ -73,6 +73,15 @@ def test_it_asks_whom_a_suspect_calls_before_anybody_else() -> None:
     assert names == ["back", "db", "cart"]
 
 
+def test_it_asks_a_service_without_figures_once_and_ignores_no_alert() -> None:
+    policy, seen = InquiryPolicy(), screen(alerts=("back",))
+    first, memory = policy.act(seen, None)
+    again, memory = policy.act(attrs.evolve(seen, tick=1, last_actions=(first,)), memory)
+    assert (first, again) == (lt.RequestMetrics("back"), lt.RequestMetrics("db"))
+    assert policy.act(attrs.evolve(seen, tick=5), None)[0] == lt.IdentifyRootCause("back")
+    assert policy.act(screen(tick=5), None)[0] == lt.Ignore()
+
+
 def test_it_names_who_strays_and_the_class_then_closes() -> None:
     policy, seen = InquiryPolicy(), screen(("db", signals(cpu_bp=40, p50_ms=2)), tick=5)
     action, memory = policy.act(seen, None)

@@ -4,20 +4,29 @@ import attrs
 import pytest
 
 from logtriage import initial_state, make_incident
-from logtriage.actions import HandOver, Report, RequestMetrics, RequestTraces, Wait
+from logtriage.actions import HandOver, Remediate, Report, RequestMetrics, RequestTraces, Wait
 from logtriage.beliefs import belief
+from logtriage.beliefs.beliefs import belief_of
 from logtriage.dynamics import transition_jointly
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import play_joint_episode
 from logtriage.evidence import evidence
 from logtriage.joint import observe_roles
-from logtriage.policies.observer_team import bits_of_each, board_of, known, news_in, observers
+from logtriage.policies.observer_team import (
+    ObserverRole,
+    bits_of_each,
+    board_of,
+    known,
+    news_in,
+    observers,
+)
 from logtriage.policies.told_tokens import read, said_in, spell
 from logtriage.roles import Role, RoleSplit
 from logtriage.roles.splits import TRIO
 from logtriage.state import State
 from logtriage.world.channels import DOWN, Channel
 from logtriage.world.loading import load_world
+from logtriage.world.schedule import Doings
 
 INCIDENT = make_incident("cascading_failure-v4/val/5")
 WORLD = load_world("oncall")
@@ -43,25 +52,51 @@ def test_evidence_survives_being_told() -> None:
             assert word is None
         else:
             assert word is not None
-            assert read(word, INCIDENT.topology, setting, state.tick) == (one,)
+            doings = state.facts.doings
+            assert read(word, INCIDENT.topology, setting, state.tick, doings) == (one,)
 
 
 def test_told_evidence_is_believed_like_one_s_own() -> None:
     state = asked()
     triage, _, remediation = TRIO.roles
     shown = [one for one in evidence(state, triage) if one.channel is Channel.TRACES]
-    seen = news_in(shown, WORLD)
+    seen = news_in(shown, WORLD, state.facts.doings)
     assert len(seen) < len(shown)
     words = [word for one in seen if (word := spell(one, INCIDENT.topology, WORLD))]
     after = transition_jointly(state, (Report(said_in(words), "triage"), Wait(), Wait()))
     screen = observe_roles(after, TRIO)[2]
-    board = board_of(screen, after)
+    board = board_of(screen, after, remediation)
     assert {one.cell for one in board.tokens} == {one.cell for one in seen}
     assert board.spoke == {"triage": 2}
     held = known(after, remediation, board)
     both = attrs.evolve(remediation, views={*remediation.views, "traces"})
     assert held.weights == belief(after, both).weights
     assert held.weights != belief(after, remediation).weights
+
+
+def test_news_before_and_after_a_remedy_are_told() -> None:
+    acts = (RequestTraces("user-db"), Wait(), Remediate("restart", "email-queue"))
+    state = transition_jointly(asked(), acts)
+    state = transition_jointly(state, (Wait(), Wait(), RequestMetrics("user-db")))
+    news = news_in(evidence(state), WORLD, state.facts.doings)
+    assert belief_of(state, news).weights == belief(state).weights
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("effect.0/0=eases", "effect.0/1=eases", "edge.1/0=usual/usual", "user-db/logs.1/0=usual"),
+        "user-db/cpu/-18=high user-db/cpu/0=low",
+    ],
+)
+def test_words_that_cannot_be_true_are_not_believed(words: str) -> None:
+    """A speaker who contradicts itself is not believed, and the role keeps its own evidence."""
+    state = transition_jointly(asked(), (Report(words, "triage"), Wait(), Wait()))
+    role, screen = TRIO.roles[1], observe_roles(state, TRIO)[1]
+    board = board_of(screen, state, role)
+    assert not board.tokens
+    assert known(state, role, board).weights == belief(state, role).weights
+    assert ObserverRole(INCIDENT, TRIO, role).act_in(state, screen) is not None
 
 
 def test_what_is_told_is_worth_most_first_and_nothing_twice() -> None:
@@ -73,13 +108,13 @@ def test_what_is_told_is_worth_most_first_and_nothing_twice() -> None:
     said = [
         one.cell
         for when, report in reports
-        for one in read(report.message, INCIDENT.topology, setting, when)
+        for one in read(report.message, INCIDENT.topology, setting, when, state.facts.doings)
     ]
     assert len(said) == len(set(said))
     when, first = reports[0]
     assert when == 0
     held = belief(initial_state(INCIDENT), attrs.evolve(TRIO.roles[0], views=()))
-    worth = bits_of_each(held, read(first.message, INCIDENT.topology, setting, 0))
+    worth = bits_of_each(held, read(first.message, INCIDENT.topology, setting, 0, Doings()))
     assert worth == sorted(worth, reverse=True)
 
 

@@ -18,6 +18,7 @@ from logtriage.beliefs.posterior import Posterior, Seen, posterior
 from logtriage.beliefs.search import searched_posterior
 from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence, simulation_of
+from logtriage.facts import Facts
 from logtriage.grading.impact import path_of
 from logtriage.incident import Incident
 from logtriage.roles import Role
@@ -194,7 +195,15 @@ class Belief:
         """The belief compiled for planning or, if ``asking``, for weighing questions.
 
         For speed, unlikely hypotheses are left out if ``asking`` or if there may be several faults.
+
+        Raises:
+            InvalidInput: for a closed incident. So do all values of plans.
         """
+        if self.standing.closing is not None:
+            raise InvalidInput(
+                "the incident is closed: there is nothing left to plan; "
+                "logtriage.beliefs.shaping.value_of(state) is its grade"
+            )
         if not self.model.setting.several:
             return Planner(self.posterior, self.standing, NEGLIGIBLE if asking else None)
         if asking:
@@ -205,12 +214,7 @@ class Belief:
         """The plan with the highest expected grade if no more questions are asked.
 
         If there may be several faults, it is the best plan that a greedy search finds.
-
-        Raises:
-            InvalidInput: for a closed incident: nothing can be planned any more.
         """
-        if self.standing.closing is not None:
-            raise InvalidInput("the incident is closed: there is nothing left to plan")
         return self.planner().best()
 
     def value(self) -> float:
@@ -260,17 +264,19 @@ def belief_of(
     shown: Sequence[Evidence],
     role: Role | None = None,
     kept: MutableMapping[Model, Outcomes] | None = None,
+    facts: Facts | None = None,
 ) -> Belief:
-    """The belief given some evidence of a state, each cell once, and all actions so far.
+    """The belief given some evidence of a state, each cell once, and the actions in ``facts``.
 
-    Agents that know more than their own evidence need it, such as those that hear reports.
-    ``kept`` is that of :class:`~logtriage.beliefs.posterior.Seen`.
+    Without ``facts``, all actions so far are known. Agents that know more than their own evidence
+    need it, such as those that hear reports. ``kept`` is that of
+    :class:`~logtriage.beliefs.posterior.Seen`.
 
     Raises:
-        InvalidInput: as :func:`logtriage.evidence.simulation_of`, and for evidence that fits no
-            hypothesis.
+        InvalidInput: as :func:`logtriage.evidence.simulation_of`.
+        NothingFits: for evidence that fits no hypothesis.
     """
-    incident, facts = state.incident, state.facts
+    incident, facts = state.incident, state.facts if facts is None else facts
     setting = simulation_of(incident).setting
     misrouted = state.closing is Closing.MISROUTED
     held = believed(incident, shown, facts.doings, misrouted=misrouted, kept=kept)

@@ -36,7 +36,7 @@ from logtriage.beliefs.ledgers import (
 )
 from logtriage.beliefs.model import NONE, Bools, responses, single_team
 from logtriage.beliefs.posterior import Posterior
-from logtriage.errors import InvalidInput
+from logtriage.errors import NothingFits
 from logtriage.facts import Facts, Play
 from logtriage.grading.criteria import severity_credit
 from logtriage.state import Closing
@@ -175,7 +175,7 @@ class Case(ABC):
         The ``keep`` likeliest hypotheses stay, whatever their share, unless they are ruled out.
 
         Raises:
-            InvalidInput: if the evidence rules out every hypothesis.
+            NothingFits: if the evidence rules out every hypothesis.
         """
         model, weights = posterior.model, posterior.weights
         floor = 1 if negligible is None else max(1, posterior.total // negligible)
@@ -183,7 +183,7 @@ class Case(ABC):
             floor = min(floor, max(1, int(np.sort(weights)[::-1][:keep][-1])))
         self.rows: Longs = np.flatnonzero(weights >= floor)
         if not len(self.rows):
-            raise InvalidInput("no hypothesis fits the evidence: is it from another incident?")
+            raise NothingFits
         self.posterior, self.standing, self.stakes = posterior, standing, standing.stakes
         self.topology = model.topology
         kept = weights[self.rows]

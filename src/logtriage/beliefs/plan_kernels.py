@@ -1,4 +1,4 @@
-"""Spec: logtriage.beliefs.plans; law: property_tests/test_world_value_laws.py.
+"""Spec: logtriage.beliefs.plans; law: property_tests/test_belief_batch_laws.py.
 
 The value of the best plan of each of many incidents, row by row. Names of arguments are those of
 :mod:`logtriage.beliefs.utility_kernels`. Sums are of whole numbers below 2**53, in any order.

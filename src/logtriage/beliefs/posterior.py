@@ -18,7 +18,7 @@ from logtriage.beliefs.edges import kept_edges
 from logtriage.beliefs.fixedpoint import NEVER, RULED_OUT, Longs, exp2, log2, log_sums
 from logtriage.beliefs.model import FILL, NONE, UNFIXED, Bools, Listed, Model, single_team
 from logtriage.beliefs.outcomes import Outcomes
-from logtriage.errors import InvalidInput
+from logtriage.errors import InvalidInput, NothingFits
 from logtriage.world.channels import EASES, NO_NEWS, Channel, Evidence
 from logtriage.world.conditions import Hypothesis
 from logtriage.world.schedule import Cell, Doings
@@ -128,12 +128,12 @@ def posterior(listed: Listed, seen: Seen, known: Weighed | None = None) -> Poste
     ``known`` is the result of :func:`weighed`, if it was computed before.
 
     Raises:
-        InvalidInput: for evidence that fits no hypothesis.
+        NothingFits: for evidence that fits no hypothesis.
     """
     known = weighed(listed, seen) if known is None else known
     total, highest = known.total, known.total.max()
     if highest == NEVER:
-        raise InvalidInput("no hypothesis fits the evidence: is it from another incident?")
+        raise NothingFits
     weights = exp2(total - highest)
     kept = np.flatnonzero(weights) if listed.model.setting.several else np.arange(len(weights))
     return Posterior(

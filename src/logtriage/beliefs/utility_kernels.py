@@ -1,4 +1,4 @@
-"""Spec: logtriage.beliefs.plans; law: property_tests/test_world_value_laws.py.
+"""Spec: logtriage.beliefs.plans; law: property_tests/test_belief_batch_laws.py.
 
 Utilities of plans in one incident (``row``) under a hypothesis (``at``), made when first needed.
 Hypotheses under which the same was done, and severities are alike, are a ``group`` and share them.

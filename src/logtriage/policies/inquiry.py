@@ -48,7 +48,7 @@ class Asked:
     """The memory of :class:`InquiryPolicy`.
 
     ``suspicion`` holds the points of each service so far, in index order; ``figures`` the newest
-    signals of each service that was asked, by service name.
+    signals of each service that was asked, by service name; a service may have none.
     """
 
     suspicion: tuple[float, ...]
@@ -105,7 +105,8 @@ def _noted(observation: Observation, memory: Memory) -> Asked:
     """The memory after a screen."""
     names = observation.topology.names
     before: Asked = memory or Asked((0.0,) * len(names), {})
-    figures = dict(before.figures)
+    requests = (one for one in observation.last_actions if isinstance(one, RequestMetrics))
+    figures = {**{request.service: () for request in requests}, **before.figures}
     for service in {reading.service for reading in observation.metrics}:
         shown = (reading.signal for reading in observation.metrics if reading.service == service)
         figures[service] = tuple(signal for signal in shown if signal is not None)
@@ -150,10 +151,10 @@ def _answer(observation: Observation, asked: Asked) -> Action:
     """Declare, then close. Where nothing alerts and nobody strays there is no fault."""
     declared = observation.root_cause
     if declared is None:
-        best = max(asked.figures, key=lambda name: score(asked.figures[name]), default=None)
-        calm = best is None or score(asked.figures[best]) < STRAYS
-        calm = calm and not observation.alerts
-        return Ignore() if best is None or calm else IdentifyRootCause(best)
+        strays = {name: score(figures) for name, figures in asked.figures.items()}
+        best = max(strays, key=lambda name: strays[name], default=_next(observation, asked))
+        calm = max(strays.values(), default=0.0) < STRAYS and not observation.alerts
+        return Ignore() if calm or best is None else IdentifyRootCause(best)
     if observation.open_loop and observation.fault_category is None:
         return ClassifyFault(fault_class(asked.figures.get(declared, ())))
     return Resolve()

@@ -5,7 +5,8 @@ reports so far: every role knows it, but not what another saw. So the worth of a
 it moves the belief that rests on the board alone, in bits.
 """
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -26,10 +27,11 @@ from logtriage.beliefs.beliefs import belief_of
 from logtriage.beliefs.model import NONE
 from logtriage.beliefs.outcomes import UNSEEN, likelihoods
 from logtriage.beliefs.questions import Request
-from logtriage.errors import InvalidInput
+from logtriage.errors import InvalidInput, NothingFits
 from logtriage.evidence import evidence
+from logtriage.facts import Facts
 from logtriage.incident import Incident
-from logtriage.joint import requests_left
+from logtriage.joint import known_facts, requests_left
 from logtriage.observation import Observation
 from logtriage.policies.observer import best_question, requests_in_doubt
 from logtriage.policies.team import RolePolicies, idle
@@ -40,6 +42,7 @@ from logtriage.world.channels import DOWN, Channel, Evidence
 from logtriage.world.conditions import errors_first
 from logtriage.world.histories import instant_of
 from logtriage.world.model import World
+from logtriage.world.schedule import Cell, Doings
 from logtriage.world.tables import CALM, edge_weights
 
 #: A token is not reported if it moves the belief of the board by less than this many bits.
@@ -57,10 +60,15 @@ Floats = NDArray[np.float64]
 
 @attrs.frozen
 class Board:
-    """The board as a role reads it: tokens, each cell once, and when each speaker last spoke."""
+    """The board as a role reads it.
+
+    ``tokens`` are what was reported, each cell once; ``spoke`` is when each speaker last spoke;
+    ``facts`` has the actions that the role knows.
+    """
 
     tokens: tuple[Evidence, ...]
     spoke: dict[str, int]
+    facts: Facts
 
     def is_lively(self, role: Role, heard: int) -> bool:
         """Whether a role may report and did so lately; at first every such role counts.
@@ -75,7 +83,10 @@ class ObserverRole:
     """Plays a role of a split by its own evidence, the reports that reached it and the actions.
 
     It holds the incident, as an environment does, to know the evidence; it never reads the
-    truth. If ``pooled``, it knows at once the evidence of all roles, and reports nothing.
+    truth. It knows of the declarations and pages that its screens show, and of all remedies, since
+    evidence after a remedy has no likelihood without it. So it decides alike after equal screens
+    and equal remedies. If ``pooled``, it knows at once the evidence and the actions of all roles,
+    and reports nothing.
     """
 
     incident: Incident
@@ -86,7 +97,7 @@ class ObserverRole:
     def act_in(self, state: State, seen: Observation) -> Action:
         """Report the best tokens, ask the best question, or act."""
         role = self.role
-        board = board_of(seen, state)
+        board = board_of(seen, state, role)
         held = belief(state, self.split) if self.pooled else known(state, role, board)
         late = state.incident.horizon - state.tick <= LATE
         if not late:
@@ -110,10 +121,9 @@ class ObserverRole:
         if "report" not in role.may or len(self.split) == 1:
             return None
         there = {cell.cell for cell in board.tokens}
-        held = belief_of(state, board.tokens)
-        new = [
-            cell for cell in news_in(evidence(state, role), held.world) if cell.cell not in there
-        ]
+        held = belief_of(state, board.tokens, facts=board.facts)
+        shown = news_in(evidence(state, role), held.world, board.facts.doings)
+        new = [cell for cell in shown if cell.cell not in there]
         ranked = sorted(zip(bits_of_each(held, new), new, strict=True), key=lambda row: -row[0])
         words = [
             word
@@ -176,27 +186,58 @@ def observers(incident: Incident, split: RoleSplit) -> RolePolicies:
     return RolePolicies(roles, incident, split)
 
 
-def board_of(seen: Observation, state: State) -> Board:
-    """The board as far as it has reached the role that sees ``seen``."""
+def board_of(seen: Observation, state: State, role: Role) -> Board:
+    """The board as far as it has reached the role that sees ``seen``.
+
+    The tokens of a speaker who contradicts what the role was shown, or an earlier speaker, are
+    left out.
+    """
     setting = state.incident.setting
     if setting is None:
         raise InvalidInput(
             f"{state.incident.id}: its probabilities are not known; an observer needs them"
         )
-    tokens: dict[object, Evidence] = {}
+    facts = _facts(state, role)
+    told: dict[str, dict[Cell, Evidence]] = {}
     spoke: dict[str, int] = {}
     for when, report in seen.reports:
-        spoke[report.by or ""] = when
-        for token in read(report.message, seen.topology, setting, when):
-            tokens.setdefault(token.cell, token)
-    return Board(tuple(tokens.values()), spoke)
+        by = report.by or ""
+        spoke[by] = when
+        for token in read(report.message, seen.topology, setting, when, facts.doings):
+            told.setdefault(by, {}).setdefault(token.cell, token)
+    shown = {token.cell: token for token in evidence(state, role)}
+    tokens: dict[Cell, Evidence] = {}
+    for by, cells in told.items():
+        more = {**cells, **tokens}
+        agrees = all(shown.get(cell, token) == token for cell, token in cells.items())
+        if by == role.name or (agrees and _fits(state, {**more, **shown}, facts)):
+            tokens = more
+    return Board(tuple(tokens.values()), spoke, facts)
+
+
+def _facts(state: State, role: Role) -> Facts:
+    """The facts that a role knows. A note says which team was paged first."""
+    facts = known_facts(state, role)
+    noted = state.facts.noted[:1]
+    if facts.noted or not any(cell.channel is Channel.NOTE for cell in evidence(state, role)):
+        return facts
+    return attrs.evolve(facts, pages=noted, noted=noted)
+
+
+def _fits(state: State, cells: Mapping[Cell, Evidence], facts: Facts) -> bool:
+    """Whether any hypothesis fits all cells."""
+    try:
+        belief_of(state, tuple(cells.values()), facts=facts)
+    except NothingFits:
+        return False
+    return True
 
 
 def known(state: State, role: Role, board: Board) -> Belief:
     """The belief of a role, from its own evidence and the board."""
     cells = {token.cell: token for token in board.tokens}
     cells |= {token.cell: token for token in evidence(state, role)}
-    return belief_of(state, tuple(cells.values()), role)
+    return belief_of(state, tuple(cells.values()), role, facts=board.facts)
 
 
 def _can(role: Role, request: Request, held: Belief) -> bool:
@@ -206,14 +247,16 @@ def _can(role: Role, request: Request, held: Belief) -> bool:
 # -- what is worth telling ---------------------------------------------------------------
 
 
-def news_in(shown: Iterable[Evidence], world: World) -> list[Evidence]:
+def news_in(shown: Iterable[Evidence], world: World, doings: Doings) -> list[Evidence]:
     """The cells that are enough to tell all that was shown.
 
-    Of each history these are the last usual cell and the first one with a sign. Cells of a
-    channel that is down are left out.
+    Of each history these are the last usual cell and the first one with a sign. A remedy of
+    ``doings`` begins new histories, but not of changes. Cells of a channel that is down are left
+    out.
     """
     kept: list[Evidence] = []
-    last: dict[tuple[int, str, bool], int] = {}
+    last: dict[tuple[int, str, bool, int], int] = {}
+    breaks = sorted(when for when, _, _ in doings.remedies)
     for cell in sorted(shown, key=lambda cell: cell.start):
         if cell.token == DOWN:
             continue
@@ -221,7 +264,8 @@ def news_in(shown: Iterable[Evidence], world: World) -> list[Evidence]:
             alert = cell.channel is Channel.ALERT
             sort = world.sort_of(cell.channel, cell.slot)
             usual = world.tokens.alert.ordinary if alert else world.ordinary[sort]
-            key = cell.service, sort, alert
+            whole = cell.channel is Channel.CHANGE
+            key = cell.service, sort, alert, 0 if whole else bisect_left(breaks, cell.start)
             place = last.get(key)
             if place is not None and kept[place].token == cell.token:
                 if cell.token == usual:

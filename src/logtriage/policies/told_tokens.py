@@ -10,8 +10,9 @@ from typing import Final
 
 from logtriage.actions import MAX_REPORT
 from logtriage.topology import Topology
-from logtriage.world.channels import DOWN, EARLIEST, EASES, NO_CHANGE, Channel, Evidence
+from logtriage.world.channels import DOWN, EASES, NO_CHANGE, WINDOW_LINES, Channel, Evidence
 from logtriage.world.model import World
+from logtriage.world.schedule import Doings, edge_starts, scrapes
 from logtriage.world.setting import Setting
 from logtriage.world.tables import alphabet, places
 
@@ -51,27 +52,34 @@ def said_in(words: Iterable[str]) -> str:
     return message
 
 
-def read(message: str, topology: Topology, setting: Setting, now: int) -> tuple[Evidence, ...]:
-    """The evidence in a report of tick ``now``; words that are no evidence are passed over."""
-    cells = (_read(word, topology, setting, now) for word in message.split(_GAP))
+def read(
+    message: str, topology: Topology, setting: Setting, now: int, doings: Doings
+) -> tuple[Evidence, ...]:
+    """The evidence in a report of tick ``now``; words that are no evidence are passed over.
+
+    ``doings`` are the actions so far: they decide which cells there are.
+    """
+    cells = (_read(word, topology, setting, now, doings) for word in message.split(_GAP))
     return tuple(cell for cell in cells if cell is not None)
 
 
-def _read(word: str, topology: Topology, setting: Setting, now: int) -> Evidence | None:
+def _read(
+    word: str, topology: Topology, setting: Setting, now: int, doings: Doings
+) -> Evidence | None:
     cell, _, token = word.partition("=")
-    where, _, start = cell.rpartition("/")
-    if not start.removeprefix("-").isdecimal() or not EARLIEST <= int(start) <= now:
+    where, _, said = cell.rpartition("/")
+    if not said.removeprefix("-").isdecimal():
         return None
     name, slash, what = where.rpartition("/")
     kind, _, number = what.partition(".")
-    world = setting.world
+    world, start = setting.world, int(said)
     slot = int(number) if number.isdecimal() else 0
     if not slash:
-        nobodys = {Channel.EDGE: world.edge_tokens, Channel.EFFECT: (EASES, NO_CHANGE)}
-        for channel, tokens in nobodys.items():
-            if kind == channel.value and token in tokens:
-                return Evidence(channel, -1, slot, int(start), token)
-        return None
+        applied = [when for when, _, _ in doings.remedies[slot : slot + 1]]
+        edge = slot == 0 and start in edge_starts(now, doings) and token in world.edge_tokens
+        effect = applied == [start - 1] and token in (EASES, NO_CHANGE)
+        fits = {Channel.EDGE.value: edge, Channel.EFFECT.value: effect}
+        return Evidence(Channel(kind), -1, slot, start, token) if fits.get(kind) else None
     if name not in topology.names:
         return None
     service = topology.index(name)
@@ -89,10 +97,15 @@ def _read(word: str, topology: Topology, setting: Setting, now: int) -> Evidence
         channel = _NUMBERED[kind]
     else:
         return None
+    alert, window = world.tokens.alert, channel is Channel.WINDOW
+    most = {Channel.ALERT: len(alert.tokens), Channel.WINDOW: WINDOW_LINES}.get(channel, 1)
+    if channel not in _BY_SORT and slot >= most:
+        return None
+    if start not in (range(now + 1) if window else scrapes(now, doings)):
+        return None
     if channel is Channel.ALERT:
-        alert = world.tokens.alert
-        if slot >= len(alert.tokens) or token not in (alert.ordinary, alert.tokens[slot].name):
+        if token not in (alert.ordinary, alert.tokens[slot].name):
             return None
     elif token not in alphabet(setting, world.sort_of(channel, slot), places(topology)[service]):
         return None
-    return Evidence(channel, service, slot, int(start), token)
+    return Evidence(channel, service, slot, start, token)
