@@ -12,6 +12,7 @@ import pytest
 import logtriage as lt
 from logtriage.actions import Severity, action_id
 from logtriage.dynamics import play
+from logtriage.errors import RubricError
 from logtriage.grading import (
     RECORDED,
     TRIAGE_3,
@@ -368,3 +369,13 @@ def test_incidents_of_several_rubrics_are_refused_without_one() -> None:
     ):
         grade_batch(truths_of([REAL, other]), [[0], [0]])
     assert len(grade_batch(truths_of([REAL, other]), [[0], [0]], TRIAGE_3)) == 2
+    for row, rubric in enumerate((TRIAGE_3, RECORDED)):
+        assert grade_batch(truths_of([REAL, other]).take([row]), [[0]]).rubric is rubric
+
+
+@pytest.mark.parametrize("count", [1, 64])
+def test_a_worth_out_of_range_is_refused_where_it_counts(count: int) -> None:
+    truths = truths_of([attrs.evolve(REAL, worth_of_hand_over=1.5)] * count)
+    assert len(grade_batch(truths, np.zeros((count, 1), int))) == count
+    with pytest.raises(RubricError, match="a hand-over needs a worth_of_hand_over from 0 to 1"):
+        grade_batch(truths, np.full((count, 1), truths.action_count - 1))
