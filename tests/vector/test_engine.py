@@ -20,6 +20,8 @@ from tests.builders import FIVE_TEAMS
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
 
+from logtriage.vector.tokens.compiled.screens import most_cells
+
 
 def begun(count: int = 3) -> BatchedTriage:
     batch = BatchedTriage("single_crash-v4")
@@ -40,6 +42,10 @@ def test_a_horizon_that_no_byte_counts_is_refused() -> None:
         BatchedTriage(attrs.evolve(task, horizon=251))
     with pytest.raises(InvalidInput, match="with 2 who act in each tick: expected at most 125"):
         BatchedTriage(task, lanes=2)
+    with pytest.raises(InvalidInput, match="lanes: 0 is not in 1 to 250"):
+        BatchedTriage(task, lanes=0)
+    # A look at a history has 3 cells, and 2 more for each remedy.
+    assert most_cells(3, 24, 2, 1, 0, 40) > 24 * (3 + 2 * 40)
 
 
 def mine(state: State) -> tuple[float, str]:
@@ -99,6 +105,14 @@ def test_bad_actions_are_refused_and_change_nothing(actions: list[int], message:
     with pytest.raises(InvalidInput, match=message):
         batch.step(actions)
     assert np.array_equal(batch.look().observation, before.observation)
+
+
+@pytest.mark.parametrize("active", [[1, 0, 1], [True], [True] * 4])
+def test_rows_are_active_by_as_many_booleans(active: object) -> None:
+    batch = begun()
+    assert batch.step([0, 0, 0], [True, False, True]).tick.tolist() == [1, 0, 1]
+    with pytest.raises(InvalidInput, match="active: "):
+        batch.step([0, 0, 0], active)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
