@@ -116,3 +116,5 @@ def test_actions_are_checked() -> None:
     screens.begin(screen)
     with pytest.raises(InvalidInput, match=r"actions: shape \(3,\), expected \(2,\)"):
         screens.read(screen, np.zeros(3, int))
+    with pytest.raises(InvalidInput, match="fresh: expected integers, got an array of bool"):
+        screens.read(screen, np.zeros(2, int), fresh=[False, True])

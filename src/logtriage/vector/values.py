@@ -38,6 +38,7 @@ class BatchedValues:
         self._best, self._engine = best_values, engine
         self._following = FollowingBeliefs(engine)
         (self.beliefs,) = self._following.beliefs
+        self.due = self._following.due
         public, horizon, tables = setting.public, setting.task.horizon, self.beliefs.tables
         stakes = Stakes(horizon, public.par, public.par_benign)
         self._letters = letters_of(setting.topology, NEVER)
