@@ -52,11 +52,10 @@ from logtriage.roles import PARTS, VIEWS, Role, RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.roles.words import WORD_GROUPS, report_words
 from logtriage.tasks import TASKS, TaskSpec, tasks_of
-from logtriage.world.drawn import draw_world
+from logtriage.world.drawn import draw_world, unseen_world
 from logtriage.world.loading import load_world
 from logtriage.world.simulation import Simulation
 from logtriage.world.topologies import random_topology
-from logtriage.world.unseen import unseen_world
 from property_tests.worlds import kept_worlds
 from tests.builders import FIVE_TEAMS, SEVEN_SERVICES
 

@@ -30,8 +30,8 @@ from trl import GRPOConfig, GRPOTrainer
 
 from logtriage.adapters.episode import Episode
 from logtriage.adapters.local.chat import Chat
-from logtriage.adapters.local.loading import load_tokenizer
 from logtriage.adapters.local.play import Attempt, Decoding, play
+from logtriage.adapters.local.player import load_tokenizer
 from logtriage.adapters.trl import TriageEnv, triage_rows
 from logtriage.drawing.generator import make_incident
 from logtriage.errors import InvalidInput, LogTriageError

@@ -49,7 +49,7 @@ from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.roles.words import NO_FAULT
 from logtriage.state import State, initial_state
 from logtriage.tasks import check_one_world
-from logtriage.trained import files
+from logtriage.trained import networks
 from logtriage.transcript import transcript_of
 from logtriage.vector import CREDITS, BatchedTeam, TeamBeliefs, TeamStep
 from logtriage.vector.marginals import Marginals, kinds_of
@@ -677,15 +677,15 @@ def save_team(out: Path, team: Team, settings: Settings) -> None:
         with where.open("wb") as file:  # of a path NumPy changes the ending
             np.savez(file, **arrays)  # type: ignore[arg-type] # named arrays
 
-    replace(out / files.WEIGHTS, write)
+    replace(out / networks.WEIGHTS, write)
     about = {
-        "schema": files.SCHEMA,
+        "schema": networks.SCHEMA,
         "task": settings.task,
         "split": role_split_to_json(settings.roles),
         "trust": TRUST,
         "activation": settings.activation,
     }
-    save_json(out / files.TEAM, about)
+    save_json(out / networks.TEAM, about)
 
 
 #: Whose words a team heard in the last evaluation: its own, or those of another incident.

@@ -91,7 +91,8 @@ def test_a_person_plays_line_by_line() -> None:
     assert "NOTES: ask about user-db" in result.stdout
     assert "SHIFT TICK 4/200" in result.stdout
     assert "human on quiet_shift-v1/train/0: 0.000 (shift/1)" in result.stdout
-    for words in ("SYSTEM ACTION", "You are on call", "'nowhere'", "unknown team 'x'"):
+    coming = f"{len(make_shift(SHIFT).arrivals) - 1} incidents had not come"
+    for words in (coming, "SYSTEM ACTION", "You are on call", "'nowhere'", "unknown team 'x'"):
         assert words in result.stderr
 
 

@@ -13,7 +13,7 @@ from logtriage.drawing.ids import IncidentId
 from logtriage.evidence import evidence
 from logtriage.observation import world_of
 from logtriage.world.channels import Channel, named_service
-from logtriage.world.unseen import unseen_world
+from logtriage.world.drawn import unseen_world
 from tests.rendering.reader import Reader, Suspect
 from tests.rendering.reader_rules import SORTS as GAUGES
 from tests.rendering.reader_rules import Rules

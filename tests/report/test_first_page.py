@@ -75,7 +75,7 @@ def test_the_table_is_the_summary(run_dir: Path, run: Run) -> None:
         assert cells["handed over"] == percent(net and net["handed_over"])
         same = row["bound"] == (grade and grade["mean"])
         assert cells["unscored as 0"] == ("–" if same else number(row["bound"]))
-        assert cells["mis-page"] == percent(row["mis_paged"])
+        assert cells["mis-paged"] == percent(row["mis_paged"])
         assert cells["false alarms"] == percent(row["false_alarm"])
         assert cells["ticks"] == number(row["ticks"], 1)
         assert (cells["unscored"], cells["episodes"]) == (

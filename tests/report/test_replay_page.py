@@ -6,6 +6,7 @@ import re
 from base64 import b64decode, b64encode
 from hashlib import sha256
 from html import unescape
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -177,9 +178,12 @@ def test_of_one_incident_everything_is_explained(run_dir: Path, tmp_path: Path) 
         few = write_replay(run_dir, tmp_path / "f.html", incident=f"{TASK}/test/1", beliefs=1)
     assert found.believed == found.facts["episodes"] == 2
     assert few.believed == 1
+    panels = files("logtriage.report.replay").joinpath("panels.js").read_text("utf-8")
     for row in unpacked(found.index):
         _, data = episode(found, row)
         assert sum(points for _, points in data["parts"]) == pytest.approx(row[3])
+        for name, _ in data["parts"]:
+            assert re.search(rf'^  "?{name}"?: "', panels, re.MULTILINE)
 
 
 def test_what_is_not_there_is_refused(run_dir: Path, tmp_path: Path) -> None:

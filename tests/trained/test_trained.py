@@ -24,7 +24,7 @@ from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_team
 from logtriage.roles import RoleSplit, role_actions
 from logtriage.roles.splits import TRIO, TRIO_WITHOUT_REPORTS
-from logtriage.trained.files import SCHEMA, TEAM, WEIGHTS, read_team
+from logtriage.trained.networks import SCHEMA, TEAM, WEIGHTS, read_team
 from logtriage.vector import role_tokens_of
 from logtriage.vector.role_inputs import RoleInput
 

@@ -12,8 +12,8 @@ pytest.importorskip("trl")
 
 from logtriage import make_incident  # noqa: E402 (after the skips)
 from logtriage.adapters.local.chat import Chat  # noqa: E402
-from logtriage.adapters.local.loading import load_model, load_tokenizer  # noqa: E402
 from logtriage.adapters.local.play import Decoding, play  # noqa: E402
+from logtriage.adapters.local.player import load_model, load_tokenizer  # noqa: E402
 from logtriage.adapters.local.words import Manner, manner_of, set_manner  # noqa: E402
 from logtriage.errors import InvalidInput  # noqa: E402
 from logtriage.observation import observe  # noqa: E402

@@ -19,7 +19,7 @@ from logtriage.registry import make_team as make_players
 from logtriage.roles import role_actions
 from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.tasks import get_task
-from logtriage.trained import files
+from logtriage.trained import networks
 from logtriage.vector import BatchedTeam
 from logtriage.vector.role_inputs import ODDS
 
@@ -361,7 +361,7 @@ def test_a_split_of_one_s_own_is_trained_and_kept_in_full(tmp_path: Path, capsys
     role_split_of.cache_clear()
     mine.unlink()  # the run says what was in it
     assert load_json(out / mappo.RUN)["role_split"] == role_split_to_json(split)
-    assert files.read_team(out).split == split
+    assert networks.read_team(out).split == split
 
     role_split_of.cache_clear()
     mine.write_text("{}")

@@ -44,6 +44,8 @@ def test_a_horizon_that_no_byte_counts_is_refused() -> None:
         BatchedTriage(task, lanes=2)
     with pytest.raises(InvalidInput, match="lanes: 0 is not in 1 to 250"):
         BatchedTriage(task, lanes=0)
+    # 250 services with 132 kinds of faults have more hypotheses than 16 bits count.
+    assert np.can_cast(np.uint16, begun().incidents.hypothesis.dtype)
     # A look at a history has 3 cells, and 2 more for each remedy.
     assert most_cells(3, 24, 2, 1, 0, 40) > 24 * (3 + 2 * 40)
 

@@ -16,7 +16,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from logtriage.adapters.local.chat import Chat
-from logtriage.adapters.local.loading import (
+from logtriage.adapters.local.play import Attempt, Decoding, play
+from logtriage.adapters.local.player import (
     TEMPLATES,
     adapter_field,
     default_device,
@@ -25,7 +26,6 @@ from logtriage.adapters.local.loading import (
     load_tokenizer,
     resolved_dtype,
 )
-from logtriage.adapters.local.play import Attempt, Decoding, play
 from logtriage.adapters.local.words import Manner, add_actions, manner_of, set_manner
 from logtriage.drawing.generator import make_incident
 from logtriage.drawing.ids import incident_ids

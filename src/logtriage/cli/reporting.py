@@ -155,7 +155,9 @@ def report(
             webbrowser.open(page.resolve().as_uri())
         return
     if beliefs is not None or explain is not None or bases:
-        raise InvalidInput("--base, --beliefs and --explain go with --html")
+        raise InvalidInput(
+            "--base, --beliefs and --explain go with --html; compare prints two runs side by side"
+        )
     if out is not None:
         raise InvalidInput(
             f"{out}: a page is written with --html; compare sets two runs side by side"

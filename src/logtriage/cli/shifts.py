@@ -159,6 +159,8 @@ def play_shift(shift_id: str, policy: str, *, brief: bool, as_json: bool) -> Non
     except EOFError:
         note("stopped early: the grade is of what was done so far", "dim")
     graded = grade(state)
+    if coming := len(shift.arrivals) - len(graded.incidents):
+        note(f"{coming} incidents had not come yet, and count as 0", "dim")
     if as_json:
         emit(shift_grade_to_json(graded))
         return

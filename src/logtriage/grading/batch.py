@@ -121,7 +121,7 @@ def _rubric_for(truths: Truths) -> Rubric:
 def _grade_compiled(
     truths: Truths, by_time: Ints, rubric: Rubric, dtype: np.dtype[Any]
 ) -> BatchGrades:
-    from logtriage.grading.block_arrays import grade_compiled  # loads Numba
+    from logtriage.grading.block_grades import grade_compiled  # loads Numba
 
     longest = max(1, min(len(by_time), int(truths.horizon.max(initial=0))))
     span = Span(longest, truths.clocks, max(1, truths.most_faults), len(by_time))

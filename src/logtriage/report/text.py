@@ -20,7 +20,7 @@ NAMED: Final = 3
 #: The parts of a grade: (field of an explanation, its name on a page).
 PARTS: Final = (
     ("at_first", "at first"),
-    ("asking_gained", "asking"),
+    ("asking_gained", "asking gained"),
     ("decisions", "decisions"),
     ("luck", "luck"),
 )

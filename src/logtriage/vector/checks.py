@@ -11,8 +11,8 @@ from logtriage.errors import InvalidInput, UnknownName
 from logtriage.tasks import TaskSpec, task_of
 from logtriage.vector.arrays import Bools, Ints, Longs
 from logtriage.vector.layout import MOST_TICKS
+from logtriage.world.drawn import MOST_IN_POOL, WORLDS
 from logtriage.world.loading import WorldLike
-from logtriage.world.unseen import MOST_IN_POOL, WORLDS
 
 
 def checked_task(

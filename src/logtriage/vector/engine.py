@@ -36,8 +36,8 @@ from logtriage.vector.tokens.episodes import OPEN, TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
 from logtriage.vector.tokens.layout import TokenLayout
 from logtriage.vector.tokens.setting import TokenSetting, batch_setting
+from logtriage.world.drawn import unseen_world
 from logtriage.world.loading import WorldLike
-from logtriage.world.unseen import unseen_world
 
 #: Types of an observation. ``float32`` is in units of the layout, ``uint8`` counts these units.
 DTYPES: Final = ("float32", "uint8")

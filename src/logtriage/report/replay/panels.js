@@ -208,7 +208,7 @@ function gradePanel(episode, place, go) {
 
 const PART_WORDS = {
   "at first": "the expected grade before any action",
-  asking: "what the requests were expected to add",
+  "asking gained": "what the requests were expected to add",
   decisions: "what all other actions were expected to change, by what was known then",
   luck: "what came of it, beside what was expected",
 };

@@ -21,6 +21,7 @@ from logtriage.vector.arrays import padded, side_by_side
 from logtriage.vector.tokens.layout import alphabet_sizes
 from logtriage.world.channels import NO_NEWS, Channel
 from logtriage.world.conditions import Condition, Hypothesis, errors_first, unaffected
+from logtriage.world.drawn import MOST_IN_POOL
 from logtriage.world.edge import edge_reading
 from logtriage.world.histories import (
     Part,
@@ -41,7 +42,6 @@ from logtriage.world.tables import (
     note_weights,
     places,
 )
-from logtriage.world.unseen import MOST_IN_POOL
 from logtriage.world.vocabulary import LOG
 
 Table = NDArray[Any]
