@@ -17,7 +17,6 @@ from logtriage.actions import action_id
 from logtriage.beliefs import belief
 from logtriage.beliefs.model import model_of
 from logtriage.errors import InvalidInput
-from logtriage.grading import TRIAGE_3
 from logtriage.recorded import shipped_incidents
 from logtriage.roles.splits import TRIO
 from logtriage.topology import Service
@@ -30,8 +29,6 @@ from logtriage.world.vocabulary import LOG
 
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
-
-from logtriage.vector.tokens.compiled import TokenKernels
 
 TASK = "cascading_failure-v4"
 ALERT, METRICS, TRACES, EDGE, EFFECT, NOTE = (
@@ -145,15 +142,6 @@ def test_what_bytes_cannot_count_is_refused() -> None:
         BeliefBatch(model, count=1, horizon=5)
     with pytest.raises(InvalidInput, match="count: -1 is not in 0 to"):
         BeliefBatch(*batch_of(1).models, count=-1, horizon=5)
-
-
-def test_the_cells_of_screens_take_no_more_memory_than_they_need() -> None:
-    engine = BatchedTriage(TASK)
-    engine.reset("val", np.arange(9))
-    kernels = TokenKernels(engine.setting, TRIAGE_3)
-    cells = kernels.cells(engine.incidents, engine.episodes, np.arange(9))
-    assert cells.base is not None
-    assert cells.base.nbytes == cells.nbytes
 
 
 def test_states_that_no_batch_can_hold_are_refused() -> None:

@@ -35,7 +35,7 @@ def test_a_task_with_a_topology_for_each_incident_needs_one_of_ones_own() -> Non
     assert BatchedTriage("fleet_outage-v4", topology=FIVE_TEAMS).topology == FIVE_TEAMS
 
 
-def test_a_horizon_that_no_byte_counts_is_refused() -> None:
+def test_what_no_byte_counts_is_refused_and_cells_have_room() -> None:
     task = attrs.evolve(get_task("single_crash-v4"), horizon=126)
     assert BatchedTriage(attrs.evolve(task, horizon=250)).task.horizon == 250
     with pytest.raises(InvalidInput, match="horizon 251 of task 'single_crash-v4'"):
@@ -48,6 +48,10 @@ def test_a_horizon_that_no_byte_counts_is_refused() -> None:
     assert np.can_cast(np.uint16, begun().incidents.hypothesis.dtype)
     # A look at a history has 3 cells, and 2 more for each remedy.
     assert most_cells(3, 24, 2, 1, 0, 40) > 24 * (3 + 2 * 40)
+    batch = begun()
+    cells = batch._kernels.cells(batch.incidents, batch.episodes, np.arange(3))
+    assert cells.base is not None
+    assert cells.base.nbytes == cells.nbytes  # no more memory than the screens need
 
 
 def mine(state: State) -> tuple[float, str]:
@@ -94,27 +98,23 @@ def test_bad_indices_are_refused(split: str, index: object, message: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("actions", "message"),
+    ("actions", "active", "message"),
     [
-        ([0, 0], r"actions: shape \(2,\), expected \(3,\)"),
-        ([0, 0, 75], r"actions\[2\]: 75 is not in 0 to"),
-        ([0, -1, 0], r"actions\[1\]: -1 is not in 0 to"),
+        ([0, 0], None, r"actions: shape \(2,\), expected \(3,\)"),
+        ([0, 0, 75], None, r"actions\[2\]: 75 is not in 0 to"),
+        ([0, -1, 0], None, r"actions\[1\]: -1 is not in 0 to"),
+        ([0, 0, 0], [1, 0, 1], "active: expected booleans, got an array of int64"),
+        ([0, 0, 0], [False], r"active: shape \(1,\), expected \(3,\)"),
     ],
 )
-def test_bad_actions_are_refused_and_change_nothing(actions: list[int], message: str) -> None:
+def test_bad_actions_are_refused_and_change_nothing(
+    actions: list[int], active: list[bool] | None, message: str
+) -> None:
     batch = begun()
     before = batch.look()
     with pytest.raises(InvalidInput, match=message):
-        batch.step(actions)
+        batch.step(actions, active)
     assert np.array_equal(batch.look().observation, before.observation)
-
-
-@pytest.mark.parametrize("active", [[1, 0, 1], [True], [True] * 4])
-def test_rows_are_active_by_as_many_booleans(active: object) -> None:
-    batch = begun()
-    assert batch.step([0, 0, 0], [True, False, True]).tick.tolist() == [1, 0, 1]
-    with pytest.raises(InvalidInput, match="active: "):
-        batch.step([0, 0, 0], active)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
