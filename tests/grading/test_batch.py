@@ -368,3 +368,5 @@ def test_incidents_of_several_rubrics_are_refused_without_one() -> None:
     ):
         grade_batch(truths_of([REAL, other]), [[0], [0]])
     assert len(grade_batch(truths_of([REAL, other]), [[0], [0]], TRIAGE_3)) == 2
+    for row, rubric in enumerate((TRIAGE_3, RECORDED)):
+        assert grade_batch(truths_of([REAL, other]).take([row]), [[0]]).rubric is rubric

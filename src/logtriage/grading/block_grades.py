@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage._lib.jit import kernel
-from logtriage.errors import RubricError
 from logtriage.grading import blocks
 from logtriage.grading.action_lists import Ints
 from logtriage.grading.blocks import BLOCK, FAULT_ROWS, LANES, ROWS, Answers
@@ -30,7 +29,6 @@ from logtriage.grading.steps import Int, Letters, letters_of
 from logtriage.grading.tables import (
     LEVELS,
     OPEN,
-    Floats,
     Levels,
     ScoreTables,
     Span,
@@ -217,8 +215,7 @@ def grade_compiled(
 ) -> tuple[Out, int]:
     """Grade lists of actions ``by_time`` (T, N) of the unsigned type ``dtype``.
 
-    Returns the grades, and the first incident whose list goes on after its padding, or -1. Raises
-    RubricError for a worth of a hand-over out of [0, 1].
+    Returns the grades, and the first incident whose list goes on after its padding, or -1.
     """
     count = len(truths)
     by = tables_of(rubric, span)
@@ -241,24 +238,12 @@ def grade_compiled(
         np.arange(len(by_time)).astype(dtype),
         Letters(*map(dtype, letters_of(truths.topology, np.iinfo(dtype).max))),
         answers,
-        _worths(truths, by),
+        np.nan_to_num(truths.worth_of_hand_over),
         by,
         room,
         out,
     )
     return out, int(broken)
-
-
-def _worths(truths: Truths, by: ScoreTables) -> Floats:
-    """The worths of hand-overs (N,), 0 for none; RubricError for a worth out of [0, 1]."""
-    worth = np.nan_to_num(truths.worth_of_hand_over)
-    bad = (worth < 0.0) | (worth > 1.0)
-    if by.handed_weight >= 0.0 and bad.any():
-        row = int(bad.argmax())
-        raise RubricError(
-            f"worth_of_hand_over[{row}] must be a number from 0 to 1, got {worth[row]}"
-        )
-    return worth
 
 
 #: The answers of truths that are still in use, by width of the span and by type.

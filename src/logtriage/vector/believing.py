@@ -29,7 +29,7 @@ from logtriage.errors import InvalidInput
 from logtriage.grading.steps import Rules, facts_step, letters_of, move_of, untouched
 from logtriage.vector.arrays import Ints
 from logtriage.vector.beliefs import BeliefBatch
-from logtriage.vector.checks import checked_actions
+from logtriage.vector.checks import as_rows, checked_actions
 from logtriage.vector.engine import BatchedTriage, Step
 from logtriage.vector.following import FollowingBeliefs
 from logtriage.vector.layout import Floats, Layout, laid_out
@@ -103,7 +103,6 @@ class BeliefScreens:
         self._usual, self._shown = _asked_columns(layout)
         self._values: BatchedValues | None = None
         self._models: tuple[Model, ...] = ()
-        self._ticks = np.zeros(0, np.int64)  # of the screen read last
 
     @property
     def beliefs(self) -> BeliefBatch:
@@ -128,20 +127,19 @@ class BeliefScreens:
         Beliefs about closed rows, and about rows that were not active, stay as they are.
 
         Raises:
-            InvalidInput: before :meth:`begin`, and for actions of another shape or range.
+            InvalidInput: before :meth:`begin`, for actions of another shape or range, and for
+                unknown or repeated rows in ``fresh``.
         """
-        batch = self._batch
-        chosen = checked_actions(actions, len(self.beliefs), batch.action_count)
-        began = np.asarray(fresh, np.int64)
-        going = (screen.closing < 0) & (screen.tick > self._ticks)
-        going[began] = False
-        rows = np.flatnonzero(going)
-        self._begun_values().follow(chosen[rows], rows)
-        self._begun_values().begin(began)
+        values, every = self._begun_values(), np.arange(len(self.beliefs))
+        chosen = checked_actions(actions, len(every), self._batch.action_count)
+        began = as_rows(fresh, every, "fresh")
+        rows = np.setdiff1d(values.due(every), began)
+        values.follow(chosen[rows], rows)
+        values.begin(began)
         return self._observe(screen)
 
     def _observe(self, screen: Step) -> Floats:
-        values, self._ticks = self._begun_values(), screen.tick.copy()
+        values = self._begun_values()
         acting = np.zeros(len(screen.tick))
         going = np.flatnonzero(screen.closing < 0)
         acting[going] = values.values(going)
@@ -214,6 +212,7 @@ class BatchedValues:
         self._best, self._engine = best_values, engine
         self._following = FollowingBeliefs(engine)
         (self.beliefs,) = self._following.beliefs
+        self.due = self._following.due
         public, horizon, tables = setting.public, setting.task.horizon, self.beliefs.tables
         stakes = Stakes(horizon, public.par, public.par_benign)
         self._letters = letters_of(setting.topology, NEVER)

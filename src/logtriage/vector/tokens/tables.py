@@ -137,7 +137,8 @@ def tables_of(models: tuple[Model, ...]) -> TokenTables:
     """The tables of the worlds of a pool; raises as :func:`check_alike`."""
     check_alike(models)
     # No random number reaches the steps that fill up shorter rows.
-    fills = {"prior_steps": np.iinfo(np.uint64).max}
+    fills = {name: FULL for name in TokenTables._fields if "steps" in name} | {"edge_signs": FULL}
+    fills["prior_steps"] = np.iinfo(np.uint64).max
     whole: TokenTables = side_by_side([_tables_of(model) for model in models], fills)
     return whole
 
