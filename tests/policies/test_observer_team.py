@@ -118,18 +118,6 @@ def test_what_is_told_is_worth_most_first_and_nothing_twice() -> None:
     assert worth == sorted(worth, reverse=True)
 
 
-def test_a_role_decides_by_what_it_saw_and_was_told_alone() -> None:
-    """Another answer to the triage, of which nothing is said, changes nothing for others."""
-    team = observers(INCIDENT, TRIO)
-    first = initial_state(INCIDENT)
-    decided = set()
-    for service in ("user-db", "payment-service"):
-        state = transition_jointly(first, (RequestTraces(service), Wait(), Wait()))
-        actions, _ = team.act(observe_roles(state, TRIO), (state, (None,) * 3))
-        decided.add(actions[1:])
-    assert len(decided) == 1
-
-
 def test_teams_hand_over_where_that_has_a_worth() -> None:
     """Whoever may page may hand over; the belief of a foggy screen asks for it."""
     ends = []
