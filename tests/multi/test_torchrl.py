@@ -35,12 +35,12 @@ def test_whole_episodes_within_the_masks(observations):
     env = PettingZooWrapper(raw, return_state=True)
     env.set_seed(1)
     assert list(env.group_map) == GROUPS
+    task = get_task("silent_degradation-v4")
+    size = team_tokens_of(raw.role_split, task.setting, raw.topology, task.horizon).size
     for _ in range(10):
         played = env.rollout(100)
         assert played["next", "done"][-1].item()
-        assert len(played) <= 16
-        setting = get_task("silent_degradation-v4").setting
-        size = team_tokens_of(raw.role_split, setting, raw.topology, 16).size
+        assert len(played) <= task.horizon
         assert played["state"].shape == (len(played), size)
         for group in GROUPS:
             before = played[group]
