@@ -10,25 +10,7 @@ import attrs
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from logtriage import (
-    Action,
-    ClassifySeverity,
-    Escalate,
-    IdentifyRootCause,
-    Ignore,
-    Incident,
-    Malformed,
-    Remediate,
-    RequestMetrics,
-    RequestMoreLogs,
-    RequestTraces,
-    Resolve,
-    State,
-    Topology,
-    initial_state,
-    make_incident,
-    transition,
-)
+import logtriage as lt
 from logtriage import incident_ids as incident_ids_of
 from logtriage.actions import (
     ACTION_TYPES,
@@ -52,22 +34,18 @@ from logtriage.roles import PARTS, VIEWS, Role, RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.roles.words import WORD_GROUPS, report_words
 from logtriage.tasks import TASKS, TaskSpec, tasks_of
-from logtriage.world.drawn import draw_world
+from logtriage.world.drawn import draw_world, unseen_world
 from logtriage.world.loading import load_world
 from logtriage.world.simulation import Simulation
 from logtriage.world.topologies import random_topology
-from logtriage.world.unseen import unseen_world
 from property_tests.worlds import kept_worlds
 from tests.builders import FIVE_TEAMS, SEVEN_SERVICES
 
 #: Worlds that the laws hold in beside the default one.
 OTHER_WORLDS = (
-    load_world("oncall"),
-    load_world("tiny"),
-    unseen_world("train", 0),
-    draw_world(load_world("tiny"), 0),
-    *kept_worlds(),
-)
+    load_world("oncall"), load_world("tiny"), unseen_world("train", 0),
+    draw_world(load_world("tiny"), 0), *kept_worlds(),
+)  # fmt: skip
 #: Every task that draws its incidents with one fault at most, at every level of fog.
 DRAWN = tuple(task for task in TASKS if not task.several)
 #: Those of them whose incidents are all in one world, so that a topology can be given.
@@ -76,11 +54,11 @@ OF_ONE_WORLD = tuple(task for task in DRAWN if not task.unseen)
 COMPOUND_TASKS = tuple(task for task in TASKS if task.several and task.topology)
 COMPOUND_FLEET = next(task for task in TASKS if task.several and not task.topology)
 #: A split, the states of an episode, and what the roles did in each tick.
-JointEpisode = tuple[RoleSplit, tuple[State, ...], tuple[tuple[Action, ...], ...]]
+JointEpisode = tuple[RoleSplit, tuple[lt.State, ...], tuple[tuple[lt.Action, ...], ...]]
 TEAM_NAMES = tuple(TEAM_ACTION_TYPES)
 
 
-def topologies(max_services: int = 40) -> SearchStrategy[Topology]:
+def topologies(max_services: int = 40) -> SearchStrategy[lt.Topology]:
     """A default topology, or a random one of 5 to ``max_services`` services."""
     teams = st.sampled_from((SEVEN_SERVICES.teams, FIVE_TEAMS.teams))
     seeds, sizes = st.integers(0, 1 << 62), st.integers(5, max_services)
@@ -106,22 +84,22 @@ def incident_ids(
 
 
 @st.composite
-def benign_incidents(draw: st.DrawFn, tasks: tuple[TaskSpec, ...] = DRAWN) -> Incident:
+def benign_incidents(draw: st.DrawFn, tasks: tuple[TaskSpec, ...] = DRAWN) -> lt.Incident:
     """Incidents with nothing behind them: about one in seven."""
     task = draw(st.sampled_from([one for one in tasks if one.setting.benign and one.topology]))
     split, block = draw(st.sampled_from(SPLITS)), draw(st.integers(0, 100_000))
     neighbours = incident_ids_of(task.id, split, 200, 200 * block)
-    return next(one for one in map(make_incident, neighbours) if one.truth.benign)
+    return next(one for one in map(lt.make_incident, neighbours) if one.truth.benign)
 
 
-def simulation_of(incident: Incident) -> Simulation:
+def simulation_of(incident: lt.Incident) -> Simulation:
     """The simulated system of an incident."""
     assert isinstance(incident.telemetry, Simulation)
     return incident.telemetry
 
 
 @st.composite
-def world_incidents(draw: st.DrawFn, several: bool = False) -> Incident:
+def world_incidents(draw: st.DrawFn, several: bool = False) -> lt.Incident:
     """Incidents of the shipped worlds and of worlds that nobody ships, a few services each."""
     world = draw(st.sampled_from(OTHER_WORLDS))
     tasks = tuple(
@@ -135,7 +113,7 @@ def world_incidents(draw: st.DrawFn, several: bool = False) -> Incident:
 @st.composite
 def incidents(
     draw: st.DrawFn, tasks: tuple[TaskSpec, ...] | None = None, max_services: int = 40
-) -> Incident:
+) -> lt.Incident:
     """Incidents by id, benign and sealed ones, and incidents of a task on a topology of its own.
 
     A fleet by id, which has up to 60 services, only where there is room for as many. Without
@@ -151,16 +129,16 @@ def incidents(
         return draw(benign_incidents(drawable))
     by_id = tuple(task for task in tasks if task.topology or max_services >= 60)
     if way == 5 and by_id:
-        return make_incident(draw(incident_ids(by_id, (SEALED,))), seal=SEAL)
+        return lt.make_incident(draw(incident_ids(by_id, (SEALED,))), seal=SEAL)
     if way < 2:
-        return make_incident(draw(incident_ids(by_id)))
+        return lt.make_incident(draw(incident_ids(by_id)))
     task = draw(st.sampled_from(drawable))
     number = IncidentId(task, draw(st.sampled_from(SPLITS)), draw(st.integers(0, 1_000_000)))
     return draw_incident(task, number, draw(topologies(max_services)))
 
 
 @st.composite
-def triage_incidents(draw: st.DrawFn, *, benign: bool | None = None) -> Incident:
+def triage_incidents(draw: st.DrawFn, *, benign: bool | None = None) -> lt.Incident:
     """Incidents with any par that can be met."""
     source = incidents() if benign is None else benign_incidents() if benign else incidents()
     one = draw(source.filter(lambda one: benign is None or one.truth.benign == benign))
@@ -168,17 +146,17 @@ def triage_incidents(draw: st.DrawFn, *, benign: bool | None = None) -> Incident
     return attrs.evolve(one, par=draw(st.integers(needed, min(needed + 3, one.horizon))))
 
 
-def wrong_remedies(incident: Incident) -> SearchStrategy[Action]:
+def wrong_remedies(incident: lt.Incident) -> SearchStrategy[lt.Action]:
     """Remedies that are not accepted."""
     return st.builds(
-        Remediate,
+        lt.Remediate,
         st.sampled_from(incident.topology.remedies),
         st.sampled_from(incident.topology.names),
     ).filter(lambda one: (one.remedy, one.service) not in incident.truth.remedies)
 
 
 @st.composite
-def triage_plays(draw: st.DrawFn, incident: Incident) -> list[tuple[int, Action]]:
+def triage_plays(draw: st.DrawFn, incident: lt.Incident) -> list[tuple[int, lt.Action]]:
     """Actions with their ticks, in which order matters: probes, pages, fixes, again and again.
 
     One in each tick, or in joint play several.
@@ -195,30 +173,30 @@ def triage_plays(draw: st.DrawFn, incident: Incident) -> list[tuple[int, Action]
     return plays
 
 
-def malformed_actions() -> SearchStrategy[Action]:
+def malformed_actions() -> SearchStrategy[lt.Action]:
     """What parsing makes of unreadable replies."""
-    return st.builds(Malformed, st.text(max_size=KEPT_TEXT), st.text(max_size=80))
+    return st.builds(lt.Malformed, st.text(max_size=KEPT_TEXT), st.text(max_size=80))
 
 
-def actions(topology: Topology) -> SearchStrategy[Action]:
+def actions(topology: lt.Topology) -> SearchStrategy[lt.Action]:
     """Any action of a topology, every type as likely as any other, or a malformed one."""
     service, names = st.sampled_from(topology.names), topology.names
     return st.one_of(
-        st.builds(ClassifySeverity, st.sampled_from(SEVERITIES)),
-        st.builds(IdentifyRootCause, service, st.none() | st.floats(0, 1)),
-        st.builds(Escalate, st.sampled_from(topology.teams)),
-        st.builds(Remediate, st.sampled_from(topology.remedies), service),
+        st.builds(lt.ClassifySeverity, st.sampled_from(SEVERITIES)),
+        st.builds(lt.IdentifyRootCause, service, st.none() | st.floats(0, 1)),
+        st.builds(lt.Escalate, st.sampled_from(topology.teams)),
+        st.builds(lt.Remediate, st.sampled_from(topology.remedies), service),
         st.builds(ClassifyFault, st.sampled_from(FAULT_CATEGORIES)),
-        st.builds(RequestMoreLogs, st.sampled_from((None, *names))),
-        st.builds(RequestMetrics, service),
-        st.builds(RequestTraces, service),
-        st.sampled_from((Resolve(), Ignore(), HandOver())),
+        st.builds(lt.RequestMoreLogs, st.sampled_from((None, *names))),
+        st.builds(lt.RequestMetrics, service),
+        st.builds(lt.RequestTraces, service),
+        st.sampled_from((lt.Resolve(), lt.Ignore(), HandOver())),
         malformed_actions(),
     )
 
 
 @st.composite
-def useful_actions(draw: st.DrawFn, incident: Incident) -> Action:
+def useful_actions(draw: st.DrawFn, incident: lt.Incident) -> lt.Action:
     """Any action, but the right ones far more often than by chance."""
     if draw(st.booleans()):
         return draw(actions(incident.topology))
@@ -227,8 +205,8 @@ def useful_actions(draw: st.DrawFn, incident: Incident) -> Action:
 
 @st.composite
 def plans(
-    draw: st.DrawFn, incident: Incident, max_size: int = 20, useful: bool = True
-) -> list[Action]:
+    draw: st.DrawFn, incident: lt.Incident, max_size: int = 20, useful: bool = True
+) -> list[lt.Action]:
     """Lists of actions, often long enough to run past the end of the episode."""
     one = useful_actions(incident) if useful else actions(incident.topology)
     return draw(st.lists(one, max_size=max_size))
@@ -239,18 +217,18 @@ def episodes(
     draw: st.DrawFn,
     tasks: tuple[TaskSpec, ...] | None = None,
     max_services: int = 20,
-    source: SearchStrategy[Incident] | None = None,
-) -> tuple[State, ...]:
+    source: SearchStrategy[lt.Incident] | None = None,
+) -> tuple[lt.State, ...]:
     """All states of a played episode, the initial one first; the last may be open.
 
     Its incident is one of ``source``, or else of :func:`incidents`.
     """
     incident = draw(incidents(tasks, max_services) if source is None else source)
-    states = [initial_state(incident)]
+    states = [lt.initial_state(incident)]
     for action in draw(plans(incident)):
         if states[-1].is_closed:
             break
-        states.append(transition(states[-1], action))
+        states.append(lt.transition(states[-1], action))
     return tuple(states)
 
 
@@ -301,10 +279,10 @@ def role_splits(draw: st.DrawFn, settings: bool = False) -> RoleSplit:
     )
 
 
-def role_actions(incident: Incident, role: Role) -> SearchStrategy[Action]:
+def role_actions(incident: lt.Incident, role: Role) -> SearchStrategy[lt.Action]:
     """What a role may do on an incident: every kind as likely, the right answers often."""
     topology = incident.topology
-    by_kind: dict[str, list[Action]] = {}
+    by_kind: dict[str, list[lt.Action]] = {}
     for action in all_actions(topology):
         by_kind.setdefault(action_name(action), []).append(action)
     for action in perfect_actions(incident):
@@ -314,19 +292,19 @@ def role_actions(incident: Incident, role: Role) -> SearchStrategy[Action]:
     by_kind |= {"report": list(said), "wait": [Wait()]}
     kinds = sorted(role.may)
     read = st.sampled_from(kinds).flatmap(lambda kind: st.sampled_from(by_kind[kind]))
-    broken = st.builds(Malformed, st.text(max_size=9), st.text(max_size=9), st.just(role.name))
+    broken = st.builds(lt.Malformed, st.text(max_size=9), st.text(max_size=9), st.just(role.name))
     return st.one_of(read, read, read, broken)
 
 
 @st.composite
 def joint_episodes(
-    draw: st.DrawFn, incident: Incident | None = None, split: RoleSplit | None = None
+    draw: st.DrawFn, incident: lt.Incident | None = None, split: RoleSplit | None = None
 ) -> JointEpisode:
     """A split, the states of an episode of its roles, and what they did in each tick."""
     incident = draw(incidents(max_services=12)) if incident is None else incident
     split = draw(role_splits()) if split is None else split
-    states: list[State] = [initial_state(incident)]
-    joint: list[tuple[Action, ...]] = []
+    states: list[lt.State] = [lt.initial_state(incident)]
+    joint: list[tuple[lt.Action, ...]] = []
     for _ in range(draw(st.integers(0, 8))):
         if states[-1].is_closed:
             break
@@ -367,9 +345,7 @@ def wire_actions() -> SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries(
         {"action_type": names},
         optional={
-            "value": values,
-            "confidence": st.one_of(st.floats(), json_values(max_leaves=2)),
-            "reasoning": json_values(max_leaves=2),
-            "reason": json_values(max_leaves=2),
+            "value": values, "confidence": st.one_of(st.floats(), json_values(max_leaves=2)),
+            "reasoning": json_values(max_leaves=2), "reason": json_values(max_leaves=2),
         },
-    )
+    )  # fmt: skip

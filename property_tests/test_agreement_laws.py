@@ -65,13 +65,9 @@ def shown(incident: Incident, now: int, doings: Doings | None = None) -> Shown:
     gauges = voice.gauges([cell for cell in cells if cell.channel is Channel.METRICS])
     traces = voice.traces([cell for cell in cells if cell.channel is Channel.TRACES], edge)
     return Shown(
-        world,
-        voice,
-        cells,
-        edge,
-        {(one.service, one.name): one for one in gauges},
+        world, voice, cells, edge, {(one.service, one.name): one for one in gauges},
         {(one.service, one.name): one for one in traces},
-    )
+    )  # fmt: skip
 
 
 @st.composite

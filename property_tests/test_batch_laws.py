@@ -79,20 +79,14 @@ def bent(draw: st.DrawFn, topology: Topology) -> Incident:
     remedies = st.tuples(st.sampled_from(SEVEN_SERVICES.remedies), services)
     root_causes = draw(st.frozensets(services, max_size=3))
     truth = attrs.evolve(
-        incident.truth,
-        severity=draw(st.none() | st.sampled_from(SEVERITIES)),
-        root_causes=root_causes,
-        teams=draw(st.frozensets(teams, max_size=3 if root_causes else 0)),
-        remedies=draw(st.frozensets(remedies, max_size=4 if root_causes else 0)),
-        several=(),
-    )
+        incident.truth, severity=draw(st.none() | st.sampled_from(SEVERITIES)),
+        root_causes=root_causes, teams=draw(st.frozensets(teams, max_size=3 if root_causes else 0)),
+        remedies=draw(st.frozensets(remedies, max_size=4 if root_causes else 0)), several=(),
+    )  # fmt: skip
     part = st.builds(
-        Part,
-        st.none(),
-        st.frozensets(services, min_size=1, max_size=2),
-        st.frozensets(teams, max_size=2),
-        st.frozensets(remedies, max_size=2),
-    )
+        Part, st.none(), st.frozensets(services, min_size=1, max_size=2),
+        st.frozensets(teams, max_size=2), st.frozensets(remedies, max_size=2),
+    )  # fmt: skip
     parts = tuple(draw(st.just([]) | st.lists(part, min_size=1, max_size=4)))
     if parts:
         truth = attrs.evolve(
@@ -103,12 +97,9 @@ def bent(draw: st.DrawFn, topology: Topology) -> Incident:
             several=parts,
         )
     return attrs.evolve(
-        incident,
-        truth=truth,
-        horizon=draw(st.integers(0, 20) | st.sampled_from([64, 200, 1000])),
-        wrong_page_closes=draw(st.booleans()),
-        par=draw(st.integers(0, 20)),
-    )
+        incident, truth=truth, horizon=draw(st.integers(0, 20) | st.sampled_from([64, 200, 1000])),
+        wrong_page_closes=draw(st.booleans()), par=draw(st.integers(0, 20)),
+    )  # fmt: skip
 
 
 @st.composite

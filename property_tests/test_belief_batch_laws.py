@@ -21,7 +21,7 @@ from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.tasks import TaskSpec
 from logtriage.vector import BatchedTriage, BeliefBatch, belief_batch
 from logtriage.vector.belief_tables import POWERS
-from logtriage.vector.values import BatchedValues
+from logtriage.vector.believing import BatchedValues
 from logtriage.world.simulation import Simulation
 from property_tests.strategies import incident_ids, plans, topologies, useful_actions
 

@@ -137,12 +137,9 @@ def test_the_laws_hold_in_the_newcomer_s_world(law: Any) -> None:
     held = law.hypothesis
     again = given(**held._given_kwargs)(held.inner_test)
     settings(
-        max_examples=6,
-        derandomize=True,
-        database=None,
-        phases=GENERATE,
+        max_examples=6, derandomize=True, database=None, phases=GENERATE,
         suppress_health_check=list(HealthCheck),
-    )(again)()
+    )(again)()  # fmt: skip
 
 
 @given(st.data())

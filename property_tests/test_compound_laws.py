@@ -38,17 +38,14 @@ from tests.builders import own_topology
 
 #: A caller with a pool, its database, and a queue beside them.
 TINY: Final = own_topology(
-    "tiny",
-    ("red", "blue"),
+    "tiny", ("red", "blue"),
     (
         Service("front", "edge", "red", ("shop", "mail")),
-        Service("shop", "service", "red", ("store",)),
-        Service("store", "datastore", "blue"),
+        Service("shop", "service", "red", ("store",)), Service("store", "datastore", "blue"),
         Service("mail", "queue", "blue"),
     ),
-    "red",
-    "blue",
-)
+    "red", "blue",
+)  # fmt: skip
 
 
 WORLD: Final = load_world("oncall")

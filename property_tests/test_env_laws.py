@@ -22,13 +22,9 @@ seeds = st.integers(0, (1 << 63) - 1)
 
 @settings(max_examples=20)
 @given(
-    st.data(),
-    st.sampled_from(DRAWN),
-    st.none() | topologies(12),
-    st.integers(1, 3),
-    seeds,
+    st.data(), st.sampled_from(DRAWN), st.none() | topologies(12), st.integers(1, 3), seeds,
     st.sampled_from((0.02, 0.3)),
-)
+)  # fmt: skip
 def test_a_vector_environment_is_scalar_ones_that_restart(
     data: st.DataObject,
     task: TaskSpec,

@@ -21,10 +21,7 @@ from tests.recorded.importing.test_shapes import EXAMPLES
 
 #: A document of each kind.
 DOCUMENTS: tuple[dict[str, Any], ...] = (
-    *EXAMPLES,
-    hostile.log(),
-    stack.request(200)[1],
-    hostile.gauge(asDouble=0.5),
+    *EXAMPLES, hostile.log(), stack.request(200)[1], hostile.gauge(asDouble=0.5),
     hostile.grown("sum", of={"isMonotonic": True}, asInt="7"),
     hostile.grown("histogram", count="3", sum=1.5),
     hostile.grown("summary", count="3", sum=1.5, quantileValues=[{"quantile": 0.5, "value": 2}]),
@@ -34,7 +31,7 @@ DOCUMENTS: tuple[dict[str, Any], ...] = (
         tags=[{"key": "span.kind", "value": "client"}],
         logs=[{"timestamp": 10**15, "fields": [{"key": "event", "value": "error"}]}],
     ),
-)
+)  # fmt: skip
 
 
 def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

@@ -57,10 +57,8 @@ def test_the_truth_follows_the_public_rules(incident: Incident) -> None:
     if truth.fault is None:
         assert truth.benign
         assert (truth.severity, truth.teams, truth.remedies) == (
-            Severity.P3,
-            frozenset(),
-            frozenset(),
-        )
+            Severity.P3, frozenset(), frozenset(),
+        )  # fmt: skip
         return
     setting, service = incident.setting, truth.fault.service
     assert setting is not None

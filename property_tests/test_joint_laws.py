@@ -102,10 +102,8 @@ def _unseen(role: Role) -> list[str]:
         "alerts": ["alerts"], "slo": ["slo", "edge"], "window": ["window"],
         "inspection": ["inspection"], "health": ["health", "signals"], "metrics": ["metrics"],
         "traces": ["traces"], "changes": ["changes"], "notes": ["notes"],
-        "directory": ["directory"],
-        "declarations": ["severity", "root_cause", "pages"],
-        "effects": ["remedies", "effects"],
-        "reports": ["reports"],
+        "directory": ["directory"], "declarations": ["severity", "root_cause", "pages"],
+        "effects": ["remedies", "effects"], "reports": ["reports"],
     }  # fmt: skip
     own = {
         "classify_severity": "severity", "identify_root_cause": "root_cause", "escalate": "pages",

@@ -111,14 +111,9 @@ def given_and_meant(
 
 
 @given(
-    st.data(),
-    st.sampled_from(OF_ONE_WORLD),
-    SPLITS,
-    st.integers(0, 1 << 40),
-    st.none() | topologies(12),
-    st.sampled_from(CREDITS),
-    st.sampled_from(OBSERVATIONS),
-)
+    st.data(), st.sampled_from(OF_ONE_WORLD), SPLITS, st.integers(0, 1 << 40),
+    st.none() | topologies(12), st.sampled_from(CREDITS), st.sampled_from(OBSERVATIONS),
+)  # fmt: skip
 def test_both_environments_are_joint_play_on_the_core(
     data: st.DataObject,
     task: TaskSpec,
@@ -137,12 +132,9 @@ def test_both_environments_are_joint_play_on_the_core(
     )
     _, _, joint = data.draw(joint_episodes(incident, roles))
     settings: Any = {
-        "role_split": roles,
-        "topology": topology,
-        "credit": credit,
-        "observations": kind,
+        "role_split": roles, "topology": topology, "credit": credit, "observations": kind,
         "show_id": True,
-    }
+    }  # fmt: skip
     together = triage_team_v1.parallel_env(task.id, split, **settings)
     in_turns = triage_team_v1.env(task.id, split, **settings)
     names = together.possible_agents

@@ -93,12 +93,9 @@ def test_what_is_thought_changes_nothing(thought: str, reply: str, pair: tuple[s
 
 
 @given(
-    st.from_regex(r"[a-z]{3,12}", fullmatch=True).map("q{}q".format),
-    st.sampled_from(ODD_PAIRS),
-    st.text("ab {}[]<>|\n", max_size=20),
-    st.text("ab {}[]\n", max_size=20),
-    st.booleans(),
-)
+    st.from_regex(r"[a-z]{3,12}", fullmatch=True).map("q{}q".format), st.sampled_from(ODD_PAIRS),
+    st.text("ab {}[]<>|\n", max_size=20), st.text("ab {}[]\n", max_size=20), st.booleans(),
+)  # fmt: skip
 def test_an_action_within_unknown_marks_is_never_played(
     name: str, pair: tuple[str, str], prose: str, more: str, again: bool
 ) -> None:

@@ -20,13 +20,9 @@ from property_tests.grade_search import Chance, Search, likeliest
 from tests.builders import named, with_hand_over
 
 TASKS = (
-    "single_crash-v4",
-    "cascading_failure-v4",
-    "silent_degradation-v4-fog3",
-    "compound_failure-v4",
-    "cascading_failure-v4",
-    "compound_failure-v4",
-)
+    "single_crash-v4", "cascading_failure-v4", "silent_degradation-v4-fog3", "compound_failure-v4",
+    "cascading_failure-v4", "compound_failure-v4",
+)  # fmt: skip
 #: A fault: its service, what fixes it, its team.
 Fault = tuple[int, tuple[int, ...], int]
 Faults = tuple[Fault, ...]
@@ -96,10 +92,8 @@ def moves(believed: Believed, search: Search) -> tuple[float, float]:
 PAIRS: Believed = [(0.5, ((0, (0,), 0), (1, (0,), 1))), (0.5, ((2, (0,), 2), (1, (1,), 3)))]
 #: Two remedies tell three sets apart.
 TOLD_APART: Believed = [
-    (1 / 3, ((0, (0,), 4), (1, (0,), 3))),
-    (1 / 3, ((1, (1, 2), 1),)),
-    (1 / 3, ((1, (0,), 2),)),
-]
+    (1 / 3, ((0, (0,), 4), (1, (0,), 3))), (1 / 3, ((1, (1, 2), 1),)), (1 / 3, ((1, (0,), 2),)),
+]  # fmt: skip
 #: A fix is sure, and its team is not: it may be left unpaged.
 TEAM_IN_DOUBT: Believed = [
     (1 / 3, ((0, (0,), 0), (1, (0,), 4))),
@@ -165,12 +159,10 @@ def before_its_page(state: State) -> list[bool]:
 @pytest.mark.parametrize(
     ("believed", "early", "left"),
     [
-        (PAIRS, before_its_page, by_share),
-        (PAIRS, before_any_page, by_share),
-        (TOLD_APART, before_any_page, once),
-        (TEAM_IN_DOUBT, before_its_page, each),
+        (PAIRS, before_its_page, by_share), (PAIRS, before_any_page, by_share),
+        (TOLD_APART, before_any_page, once), (TEAM_IN_DOUBT, before_its_page, each),
     ],
-)
+)  # fmt: skip
 def test_under_rubrics_that_discount_early_fixes_otherwise_a_remedy_comes_first(
     believed: Believed, early: Callable[[State], list[bool]], left: Callable[[list[bool]], float]
 ) -> None:

@@ -15,27 +15,19 @@ from logtriage.observation import Observation
 from logtriage.rng import MASK, WIDE, draw, subkey
 from logtriage.state import Closing
 from logtriage.topology import Service, Tier
-from logtriage.world import edge, figures, histories, kept, simulation, voice
+from logtriage.world import edge, figures, histories, kept, simulation, telemetry, voice
 from logtriage.world.model import World
 from logtriage.world.simulation import Simulation
-from logtriage.world.telemetry import (
-    Alert,
-    Change,
-    EdgePanel,
-    Gauge,
-    LogLine,
-    Note,
-    Reading,
-    Series,
-    Trace,
-)
 from property_tests.strategies import COMPOUND_TASKS, DRAWN, episodes, world_incidents
 
 #: All that an observation of a simulated incident is made of.
 PUBLIC = (
-    *(Alert, Change, EdgePanel, Gauge, LogLine, Note, Reading, Series, Trace),
+    *(
+        telemetry.Alert, telemetry.Change, telemetry.EdgePanel, telemetry.Gauge, telemetry.LogLine,
+        telemetry.Note, telemetry.Reading, telemetry.Series, telemetry.Trace,
+    ),
     *(Action, Closing, Observation, Service, Severity, Tier, Topology, World),
-)
+)  # fmt: skip
 #: What public figures and tokens are drawn from.
 STREAMS = (
     drawing.DIRECTORY_STREAM, drawing.HAND_OVER_STREAM, histories.BLIND_STREAM,

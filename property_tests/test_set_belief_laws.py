@@ -43,13 +43,10 @@ def tiny_states(draw: st.DrawFn) -> lt.State:
     right = perfect_actions(incident)[:-1]
     service = st.sampled_from(TINY.names)
     one = st.one_of(
-        st.sampled_from(right),
-        st.sampled_from(right),
-        st.builds(lt.RequestMoreLogs, service),
-        st.builds(lt.RequestMetrics, service),
-        st.builds(lt.RequestTraces, service),
+        st.sampled_from(right), st.sampled_from(right), st.builds(lt.RequestMoreLogs, service),
+        st.builds(lt.RequestMetrics, service), st.builds(lt.RequestTraces, service),
         st.builds(lt.Remediate, st.sampled_from(("restart", "scale")), service),
-    )
+    )  # fmt: skip
     state = lt.initial_state(incident)
     for action in draw(st.lists(one, max_size=6)):
         state = lt.transition(state, action)
@@ -74,11 +71,9 @@ def told(incidents: Iterable[lt.Incident]) -> dict[str, list[tuple[float, bool]]
         for one, share in zip(held.hypotheses, held.probabilities, strict=True):
             counts[len(one.faults)] += share
         for what, believed, true in (
-            ("roots", held.root_causes, truth.root_causes),
-            ("teams", held.teams, truth.teams),
-            ("calls", held.calls, calls),
-            ("counts", dict(enumerate(counts)), {len(truth.parts)}),
-        ):
+            ("roots", held.root_causes, truth.root_causes), ("teams", held.teams, truth.teams),
+            ("calls", held.calls, calls), ("counts", dict(enumerate(counts)), {len(truth.parts)}),
+        ):  # fmt: skip
             pairs = found.setdefault(what, [])
             pairs += [(share, name in true) for name, share in believed.items()]
     return found
@@ -260,10 +255,8 @@ def test_the_search_misplaces_no_more_than_it_states() -> None:
     for number, incident in enumerate(small_systems()):
         names = incident.topology.names
         plan: list[lt.Action] = [
-            lt.RequestMetrics(names[-1]),
-            lt.RequestTraces(names[0]),
-            lt.RequestMoreLogs(None),
-        ]
+            lt.RequestMetrics(names[-1]), lt.RequestTraces(names[0]), lt.RequestMoreLogs(None),
+        ]  # fmt: skip
         fix = [one for one in perfect_actions(incident) if isinstance(one, lt.Remediate)]
         state, _ = play(incident, [*plan[: number % 4], *fix[: number % 2]])
         held = belief(state)

@@ -119,10 +119,8 @@ def test_an_action_on_one_system_changes_nothing_on_another(data: st.DataObject)
         if len(one.states) > place:
             left, right = one.states[place], other.states[place]
             assert (left.tick, left.history, left.closing) == (
-                right.tick,
-                right.history,
-                right.closing,
-            )
+                right.tick, right.history, right.closing,
+            )  # fmt: skip
 
 
 @given(shifts())

@@ -40,11 +40,12 @@ def test_every_role_of_a_batch_believes_what_it_was_shown(
         if all(state.is_closed for state in states):
             break
         chosen = [np.array([choice(data, state, role) for state in states]) for role in split.roles]
+        active = np.array([data.draw(st.integers(0, 3)) > 0 for _ in states])
         states = [
             state
-            if state.is_closed
+            if state.is_closed or not active[row]
             else transition_jointly(state, taken(state, split, chosen, row))
             for row, state in enumerate(states)
         ]
-        team.step(chosen)
+        team.step(chosen, active)
         beliefs.follow()

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from logtriage import State, Topology, initial_state, reward
+from logtriage import State, Topology, initial_state, reward, vector
 from logtriage.actions import Action, action_name
 from logtriage.dynamics import transition_jointly
 from logtriage.grading.batch import CLOSINGS
@@ -17,16 +17,6 @@ from logtriage.observation import Observation
 from logtriage.policies import masked_actions, perfect_actions
 from logtriage.roles import Role, RoleSplit, as_allowed, role_actions
 from logtriage.tasks import TaskSpec, get_task
-from logtriage.vector import (
-    CREDITS,
-    BatchedTeam,
-    TeamStep,
-    encode_role_tokens,
-    encode_team_tokens,
-    role_token_mask,
-    role_tokens_of,
-    team_tokens_of,
-)
 from property_tests.strategies import role_splits, topologies
 from property_tests.test_vector_laws import incident_of, indices, tasks
 
@@ -49,16 +39,16 @@ def same(wanted: Any, got: Any, blocks: dict[str, slice]) -> None:
         raise AssertionError(f"{block}[{wrong}]: {wanted[wrong]} scalar, {got[wrong]} batched")
 
 
-def agrees(team: BatchedTeam, screen: TeamStep, row: int, state: State) -> None:
+def agrees(team: vector.BatchedTeam, screen: vector.TeamStep, row: int, state: State) -> None:
     split = team.split
-    same(encode_team_tokens(state, split), screen.state[row], team.layout.blocks)
+    same(vector.encode_team_tokens(state, split), screen.state[row], team.layout.blocks)
     for lane, role in enumerate(split.roles):
         same(
-            encode_role_tokens(state, split, role),
+            vector.encode_role_tokens(state, split, role),
             screen.observations[lane][row],
             team.layouts[lane].blocks,
         )
-        assert np.array_equal(role_token_mask(state, split, role), screen.masks[lane][row])
+        assert np.array_equal(vector.role_token_mask(state, split, role), screen.masks[lane][row])
     number = int(screen.closing[row])
     assert (None if number < 0 else CLOSINGS[number]) == state.closing
     assert int(screen.tick[row]) == state.tick
@@ -93,14 +83,9 @@ def taken(state: State, split: RoleSplit, chosen: list[Any], row: int) -> list[A
 
 
 @given(
-    st.data(),
-    tasks,
-    splits,
-    indices,
-    st.none() | topologies(12),
-    st.sampled_from(CREDITS),
+    st.data(), tasks, splits, indices, st.none() | topologies(12), st.sampled_from(vector.CREDITS),
     st.none() | st.integers(1, 20),
-)
+)  # fmt: skip
 def test_batched_teams_and_joint_play_agree(
     data: st.DataObject,
     task: TaskSpec,
@@ -111,7 +96,7 @@ def test_batched_teams_and_joint_play_agree(
     horizon: int | None,
 ) -> None:
     index = index[:2]
-    team = BatchedTeam(task, split, horizon=horizon, topology=topology, credit=credit)
+    team = vector.BatchedTeam(task, split, horizon=horizon, topology=topology, credit=credit)
     screen = team.reset("train", np.array(index))
     states = [initial_state(incident_of(team.task, "train", one, topology)) for one in index]
     for _ in range(team.task.horizon + 1):
@@ -140,7 +125,7 @@ def test_restarted_rows_of_a_team_are_as_fresh_ones(
     data: st.DataObject, task: TaskSpec, split: RoleSplit, index: list[int], later: list[int]
 ) -> None:
     later = (later * len(index))[: len(index)]
-    team, fresh = (BatchedTeam(task, split) for _ in range(2))
+    team, fresh = (vector.BatchedTeam(task, split) for _ in range(2))
     team.reset("train", index)
     random = np.random.default_rng(data.draw(st.integers(0, 1 << 32)))
     for _ in range(3):
@@ -165,12 +150,12 @@ def test_a_state_that_was_played_is_encoded_as_its_history_is(
     state = initial_state(incident_of(task, "train", index, None))
     while True:
         fresh = State(state.incident, state.tick, state.history, state.closing)
-        whole = encode_team_tokens(state, split)
-        assert np.array_equal(whole, encode_team_tokens(fresh, split))
+        whole = vector.encode_team_tokens(state, split)
+        assert np.array_equal(whole, vector.encode_team_tokens(fresh, split))
         for role, seen in zip(split.roles, observe_roles(state, split), strict=True):
-            part = encode_role_tokens(state, split, role)
-            assert np.array_equal(part, encode_role_tokens(fresh, split, role))
-            mask = role_token_mask(state, split, role)
+            part = vector.encode_role_tokens(state, split, role)
+            assert np.array_equal(part, vector.encode_role_tokens(fresh, split, role))
+            mask = vector.role_token_mask(state, split, role)
             assert np.array_equal(mask, role_mask(seen, role))
             assert mask.any()
         if state.is_closed or state.tick == 5:
@@ -185,9 +170,9 @@ def test_a_role_has_columns_of_the_team_s_observation_in_order(
 ) -> None:
     setting = get_task("cascading_failure-v4").setting
     assert setting is not None
-    whole = team_tokens_of(split, setting, topology, 14)
+    whole = vector.team_tokens_of(split, setting, topology, 14)
     for role in split.roles:
-        mine = role_tokens_of(split, role, setting, topology, 14)
+        mine = vector.role_tokens_of(split, role, setting, topology, 14)
         assert list(mine.blocks) == [name for name in whole.blocks if name in mine.blocks]
         assert (np.diff(mine.columns) > 0).all()
         assert {"time", "closed"} <= set(mine.blocks)

@@ -19,12 +19,9 @@ from logtriage.world.simulation import Simulation
 from property_tests.strategies import JointEpisode, episodes, joint_episodes, world_incidents
 
 TASKS = (
-    "single_crash-v4-fog3",
-    "cascading_failure-v4",
-    "silent_degradation-v4",
-    "compound_failure-v4",
+    "single_crash-v4-fog3", "cascading_failure-v4", "silent_degradation-v4", "compound_failure-v4",
     "unseen_world-v4",
-)
+)  # fmt: skip
 
 
 @st.composite
@@ -147,8 +144,6 @@ def test_threads_that_fill_a_trace_at_once_agree(task: str) -> None:
 def _asking(incident: lt.Incident) -> list[lt.Action]:
     names = incident.topology.names
     return [
+        lt.RequestMetrics(names[0]), lt.RequestMoreLogs(), lt.RequestTraces(names[1]),
         lt.RequestMetrics(names[0]),
-        lt.RequestMoreLogs(),
-        lt.RequestTraces(names[1]),
-        lt.RequestMetrics(names[0]),
-    ]
+    ]  # fmt: skip

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 import attrs
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import logtriage as lt
@@ -136,6 +136,27 @@ def test_batched_and_scalar_agree_in_other_worlds(
     play_both(data, ELSEWHERE[number], split, index[:2], None)
 
 
+@settings(max_examples=2)
+@given(st.sampled_from(("train", "ood")), st.integers(0, 1 << 20))
+def test_notes_in_a_pool_of_worlds_are_those_of_the_scalar_core(split: str, first: int) -> None:
+    batch, told = BatchedTriage("unseen_world-v4"), 0
+    index = batch.nth(np.arange(first, first + 256))
+    screen = batch.reset(split, index)
+    states = [lt.initial_state(lt.make_incident(f"{batch.task.id}/{split}/{one}")) for one in index]
+    for pages in (True, False):
+        numbers = []
+        for row, state in enumerate(states):
+            teams = sorted(state.incident.truth.teams) * pages
+            action = lt.Escalate(teams[0]) if teams else lt.RequestMoreLogs()
+            numbers.append(action_id(action, state.incident.topology))
+            states[row] = lt.transition(state, action)
+        screen = batch.step(numbers)
+    for row, state in enumerate(states):
+        agree(batch, screen, row, state)
+        told += bool(screen.observation[row, batch.layout["note"]].any())
+    assert told > len(states) // 4
+
+
 @given(st.data(), any_task, st.sampled_from(("train", "ood")), indices, topologies(40))
 def test_batched_and_scalar_agree_on_other_topologies(
     data: st.DataObject, task: TaskSpec, split: str, index: list[int], topology: lt.Topology
@@ -199,7 +220,8 @@ def test_restarted_rows_are_as_fresh_ones(
 ) -> None:
     later = later[: len(index)]
     places = data.draw(st.permutations(range(len(index))))[: len(later)]
-    batch, fresh = (BatchedTriage(task) for _ in range(2))
+    rubric = attrs.evolve(TRIAGE_3, id="mine/1", bounds=(0.25, 1.0))
+    batch, fresh = (BatchedTriage(task, rubric=rubric) for _ in range(2))
     batch.reset("train", np.array(index))
     rng = np.random.default_rng(data.draw(st.integers(0, 1 << 32)))
     for _ in range(data.draw(st.integers(0, task.horizon))):
@@ -222,14 +244,11 @@ def test_a_rubric_of_ones_own_pays_alike(
     base = TRIAGE_3
     more = attrs.evolve(base.criteria[0], name="more", measure=measure)
     rubric = attrs.evolve(
-        base,
-        id="mine/1",
-        gates=base.gates[:1],
-        discounts=base.discounts[1:],
-        handed_over=() if benign else base.handed_over,
-        penalties=() if benign else (more,),
+        base, id="mine/1", gates=base.gates[:1], discounts=base.discounts[1:],
+        handed_over=() if benign else base.handed_over, penalties=() if benign else (more,),
         benign=base.benign if benign else (),
-    )
+        bounds=(0.25, 1.0) if benign else (0.0, 0.9),
+    )  # fmt: skip
     batch = BatchedTriage(task, rubric=rubric)
     batch.reset("val", np.array(index))
     states = [lt.initial_state(incident_of(task, "val", one, None)) for one in index]

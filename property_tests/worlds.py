@@ -36,14 +36,11 @@ def world_documents(draw: st.DrawFn) -> Document:
     rules, kinds = draw(_rules(tiers, gauges, topics))
     technologies = _technologies(draw, tiers)
     return {
-        "world.toml": rules,
-        "tokens.toml": _tokens(draw, gauges),
+        "world.toml": rules, "tokens.toml": _tokens(draw, gauges),
         **{f"kinds/{name}.toml": kind for name, kind in kinds.items()},
-        **_benign(draw, tiers, gauges, topics),
-        **_topics(draw, tiers, topics),
-        **technologies,
+        **_benign(draw, tiers, gauges, topics), **_topics(draw, tiers, topics), **technologies,
         "topologies/drawn.toml": _layout(draw, tiers, rules["owners"]),
-    }
+    }  # fmt: skip
 
 
 def drawn_worlds() -> st.SearchStrategy[World]:
@@ -131,15 +128,12 @@ def _rules(
     kinds = {name: kind | {"signature": _fitting(kind, topics)} for name, kind in kinds.items()}
     sick = {"timeout": draw(st.integers(0, 50))}
     rules: dict[str, Any] = {
-        "name": "drawn",
-        "title": "A drawn world",
+        "name": "drawn", "title": "A drawn world",
         "tiers": [
             {"name": tier, "entry": tier == "edge", "calls": tier in ("edge", tiers[1])}
             for tier in tiers
         ],
-        "teams": teams,
-        "owners": owners,
-        "remedies": list(_REMEDIES),
+        "teams": teams, "owners": owners, "remedies": list(_REMEDIES),
         "classes": [
             {"name": name, "weight": weight, "pages": page}
             for name, weight, page in zip(classes, weights, pages, strict=True)
@@ -152,10 +146,8 @@ def _rules(
             {"severity": "P1", "errors": 500, "p99": 2000},
             {"severity": "P2", "errors": 100, "p99": 800},
         ],
-        "minor_faults": draw(st.integers(0, 400)),
-        "edge": _edge(draw),
-        "common": {"change": {"release": draw(st.integers(0, 30))}},
-        "healthy": {},
+        "minor_faults": draw(st.integers(0, 400)), "edge": _edge(draw),
+        "common": {"change": {"release": draw(st.integers(0, 30))}}, "healthy": {},
         "affected": {
             "waiting": {"log": sick, "time": {"calls": draw(st.integers(0, 100))}},
             "loaded": _signature(draw, gauges, topics),
@@ -163,24 +155,20 @@ def _rules(
         "background": {"log": sick},
         "distractions": [
             {
-                "name": f"distraction_{number}",
-                "words": f"things {number}",
-                "share": draw(st.integers(0, 300)),
-                "signature": _signature(draw, gauges, topics),
+                "name": f"distraction_{number}", "words": f"things {number}",
+                "share": draw(st.integers(0, 300)), "signature": _signature(draw, gauges, topics),
             }
             for number in range(draw(st.integers(0, 2)))
         ],
         "tasks": [_task(draw, f"task_{number}") for number in range(draw(st.integers(1, 2)))],
-    }
+    }  # fmt: skip
     rules["tasks"][0]["counts"] = [1]
     rules |= _signs(draw, rules, gauges, topics)
     if draw(st.booleans()):
         rules["secondary_fault"] = {
-            "kind": draw(st.sampled_from(names)),
-            "tiers": _subset(draw, tiers),
-            "words": "drag down who calls it",
-            "weight": draw(st.integers(1, 20)),
-        }
+            "kind": draw(st.sampled_from(names)), "tiers": _subset(draw, tiers),
+            "words": "drag down who calls it", "weight": draw(st.integers(1, 20)),
+        }  # fmt: skip
     return rules, kinds
 
 
@@ -233,13 +221,11 @@ def _edge(draw: st.DrawFn) -> dict[str, Any]:
             {"name": "P2", "errors": [130, 420], "p99": [900, 1850]},
             {"name": "P1", "errors": [600, 2900], "p99": [2150, 6800]},
         ],
-        "leads": [draw(st.integers(1, 9)) for _ in range(3)],
-        "unmoved": draw(st.integers(0, 15)),
-        "early_milder": draw(st.integers(0, 100)),
-        "early_calm": draw(st.integers(0, 100)),
+        "leads": [draw(st.integers(1, 9)) for _ in range(3)], "unmoved": draw(st.integers(0, 15)),
+        "early_milder": draw(st.integers(0, 100)), "early_calm": draw(st.integers(0, 100)),
         "calm": [*calm, {"errors": "slight", "p99": "usual", "weight": draw(st.integers(0, 9))}],
         "recovered": calm,
-    }
+    }  # fmt: skip
 
 
 def _task(draw: st.DrawFn, name: str) -> dict[str, Any]:
@@ -250,10 +236,8 @@ def _task(draw: st.DrawFn, name: str) -> dict[str, Any]:
         "par_benign": draw(st.integers(3, horizon)), "onset": draw(st.integers(1, MAX_ONSET)),
         "benign": draw(st.integers(0, 500)),
         "severities": [1, draw(st.integers(0, 5)), draw(st.integers(0, 5))],
-        "severity_from": draw(st.integers(0, 4)),
-        "root_silent": draw(st.integers(0, 4)),
-        "grows_for": draw(st.integers(0, 9)),
-        "called_only": draw(st.booleans()),
+        "severity_from": draw(st.integers(0, 4)), "root_silent": draw(st.integers(0, 4)),
+        "grows_for": draw(st.integers(0, 9)), "called_only": draw(st.booleans()),
         "creeping": draw(st.booleans()),
         "counts": draw(st.sampled_from(([1], [1, 1], [30, 50, 20]))),
     }  # fmt: skip
@@ -262,8 +246,7 @@ def _task(draw: st.DrawFn, name: str) -> dict[str, Any]:
 def _tokens(draw: st.DrawFn, gauges: dict[str, int]) -> dict[str, Any]:
     calls: dict[str, Any] = {"name": "calls", "dependency": True}
     return {
-        "failing": 60,
-        "latency": {"usual": 30, "slow": 900, "step": draw(st.integers(1, 40))},
+        "failing": 60, "latency": {"usual": 30, "slow": 900, "step": draw(st.integers(1, 40))},
         "line_figures": {"n": [2, 40], "ms": [1, 9], "pct": [5, 90], "mb": [40, 900]},
         "runbook_order": draw(st.permutations(["change", "log", "time", "errors", *gauges])),
         "alert": {
@@ -277,9 +260,7 @@ def _tokens(draw: st.DrawFn, gauges: dict[str, int]) -> dict[str, Any]:
             "ordinary": "none",
             "tokens": [
                 {
-                    "name": "release",
-                    "word": "release",
-                    "kind": "release",
+                    "name": "release", "word": "release", "kind": "release",
                     "says": "release {version}",
                     "about": {group: [f"work of {group}"] for group in GROUPS},
                 }
@@ -290,17 +271,15 @@ def _tokens(draw: st.DrawFn, gauges: dict[str, int]) -> dict[str, Any]:
         "gauges": [_gauge(draw, name, count) for name, count in gauges.items()],
         "spans": [
             {
-                "name": "time",
-                "ordinary": "nowhere",
+                "name": "time", "ordinary": "nowhere",
                 "tokens": [{"name": "itself", "word": "own time"}, {**calls, "word": "call"}],
             },
             {
-                "name": "errors",
-                "ordinary": "nowhere",
+                "name": "errors", "ordinary": "nowhere",
                 "tokens": [{"name": "itself", "word": "own errors"}, {**calls, "word": "theirs"}],
             },
         ],
-    }
+    }  # fmt: skip
 
 
 def _gauge(draw: st.DrawFn, name: str, count: int) -> dict[str, Any]:
@@ -318,19 +297,16 @@ def _gauge(draw: st.DrawFn, name: str, count: int) -> dict[str, Any]:
         )
         figures[token] = {**form, "key": f"{name} {token}"}
     return {
-        "name": name,
-        "ordinary": "usual",
+        "name": name, "ordinary": "usual",
         "tokens": [{"name": token, "word": f"{name} {token}"} for token in tokens],
         "readings": [
             {
-                "label": f"{name} %",
-                "shows": {one: one for one in ("usual", *tokens)},
+                "label": f"{name} %", "shows": {one: one for one in ("usual", *tokens)},
                 "metric": {"name": name, "unit": "%"},
             }
         ],
-        "explained": draw(st.booleans()),
-        "figures": figures,
-    }
+        "explained": draw(st.booleans()), "figures": figures,
+    }  # fmt: skip
 
 
 def _signature(
@@ -389,14 +365,11 @@ def _technologies(draw: st.DrawFn, tiers: list[str]) -> dict[str, dict[str, Any]
         words = _phrasings(f"tech {number}", "{id} {host}")
         topics = {"everyday": words} if draw(st.booleans()) else {}
         rows[f"technologies/tech-{number}.toml"] = {
-            "order": number,
-            "tiers": _subset(draw, tiers),
-            "held_out": draw(st.booleans()),
+            "order": number, "tiers": _subset(draw, tiers), "held_out": draw(st.booleans()),
             "line": draw(st.sampled_from(("{text}", "{level} {pod} {trace} {text} {host}"))),
-            "levels": {level: level.lower() for level in LEVELS},
-            "words": {"host": ["h1", "h2"]},
+            "levels": {level: level.lower() for level in LEVELS}, "words": {"host": ["h1", "h2"]},
             "topics": topics,
-        }
+        }  # fmt: skip
     return rows
 
 

@@ -91,7 +91,7 @@ DOORS = {
     "logtriage.adapters.local": ("train", "import logtriage.adapters.local.player"),
     "logtriage.cli": ("cli", "import logtriage.cli; logtriage.cli.main()"),
     "logtriage.env": ("env", "import logtriage.env"),
-    "logtriage.grading": ("fast", "import logtriage.grading.block_arrays"),
+    "logtriage.grading": ("fast", "import logtriage.grading.block_grades"),
     "logtriage.multi": ("multi", "from logtriage.multi import triage_team_v1"),
     "logtriage.server": ("openenv", "from logtriage.server import serve"),
 }

@@ -30,8 +30,8 @@ from trl import GRPOConfig, GRPOTrainer
 
 from logtriage.adapters.episode import Episode
 from logtriage.adapters.local.chat import Chat
-from logtriage.adapters.local.loading import load_tokenizer
 from logtriage.adapters.local.play import Attempt, Decoding, play
+from logtriage.adapters.local.player import load_tokenizer
 from logtriage.adapters.trl import TriageEnv, triage_rows
 from logtriage.drawing.generator import make_incident
 from logtriage.errors import InvalidInput, LogTriageError
@@ -424,7 +424,7 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
     about["cpu_seconds"] += time.process_time() - began[1]
     save_json(out / RUN, {**about, "finished": True})
     shutil.rmtree(out / "checkpoints", ignore_errors=True)  # a finished run does not go on
-    tell_end(console, out, before, rows, next_with(out, settings))
+    tell_end(console, out, {"before": before, "after": rows}, next_with(out, settings))
     return about
 
 

@@ -5,9 +5,9 @@
 
 The engine is :class:`logtriage.vector.BatchedTeam`; loss, advantages and masked categorical are
 TorchRL's. With ``--critic central`` one critic sees the inputs of all roles (MAPPO), with
-``independent`` each role has its own (IPPO). The run directory gets ``team.json`` and ``team.npz``
-(the policies, which ``net:DIR`` plays), ``curve.csv``, ``transcripts.jsonl``, ``episodes.csv``
-(the held-out incidents; of teams that talk once more with scrambled words) and ``run.json``.
+``independent`` each role has its own (IPPO). The run directory gets ``team.json``, ``team.npz``
+(the policies, which ``net:DIR`` plays), ``curve.csv``, ``run.json``, ``transcripts.jsonl`` (of
+held-out play) and ``episodes.csv`` (in figures; if the team talks, once more with scrambled words).
 """
 
 import time
@@ -49,7 +49,7 @@ from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.roles.words import NO_FAULT
 from logtriage.state import State, initial_state
 from logtriage.tasks import check_one_world
-from logtriage.trained import files
+from logtriage.trained import networks
 from logtriage.transcript import transcript_of
 from logtriage.vector import CREDITS, BatchedTeam, TeamBeliefs, TeamStep
 from logtriage.vector.marginals import Marginals, kinds_of
@@ -60,7 +60,6 @@ from training.common.figures import (
     EPISODES,
     Row,
     figures,
-    line_of,
     row_of,
     save_table,
     tell_end,
@@ -113,7 +112,7 @@ class Settings(PPOSettings):
     a team that draws evenly drowns what it knows in noise before anybody has learnt to listen.
     """
 
-    quiet: float = 5.0
+    quiet: float = option(5.0, "how far the logit of a word begins below those of other actions")
     split: str = attrs.field(
         default="trio",
         validator=_is_role_split,
@@ -677,19 +676,20 @@ def save_team(out: Path, team: Team, settings: Settings) -> None:
         with where.open("wb") as file:  # of a path NumPy changes the ending
             np.savez(file, **arrays)  # type: ignore[arg-type] # named arrays
 
-    replace(out / files.WEIGHTS, write)
+    replace(out / networks.WEIGHTS, write)
     about = {
-        "schema": files.SCHEMA,
+        "schema": networks.SCHEMA,
         "task": settings.task,
         "split": role_split_to_json(settings.roles),
         "trust": TRUST,
         "activation": settings.activation,
     }
-    save_json(out / files.TEAM, about)
+    save_json(out / networks.TEAM, about)
 
 
 #: Whose words a team heard in the last evaluation: its own, or those of another incident.
 OWN, SCRAMBLED = "own", "scrambled"
+HEARD: Final = "after, with the words of other incidents"
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -701,19 +701,20 @@ def run(settings: Settings, out: Path, command: str) -> None:
     """Train and write the files of a run into ``out``, over those of an unfinished run.
 
     Raises:
-        Refused: if there is a finished run, or something else.
+        Refused: if there is another run, a finished one, or something else.
     """
-    check_unfinished(out)
-    console = Console(stderr=True)
-    about = {
+    split = settings.roles
+    about: dict[str, Any] = {
         "command": command,
         "settings": attrs.asdict(settings),
-        "role_split": role_split_to_json(settings.roles),
+        "role_split": role_split_to_json(split),
         "train_split": TRAIN_SPLIT,
         "test_split": EVAL_SPLIT,
         "machine": machine(LIBRARIES),
         "finished": False,
     }
+    check_unfinished(out, about["settings"])
+    console = Console(stderr=True)
     began = time.perf_counter(), time.process_time()
     training = Training(settings)
     save_json(out / RUN, about)
@@ -726,16 +727,15 @@ def run(settings: Settings, out: Path, command: str) -> None:
             before.extend(row_of(state) for state in played.states(settings))
         save_team(out, training.team, settings)
         save_table(out / CURVE, training.points)
-        point = training.points[-1]
-        tell_point(console, point, "ticks")
+        tell_point(console, training.points[-1], "ticks")
 
     training.run(report)
     played = play_held_out(training.team, settings)
     states = list(played.states(settings))
     rows: dict[tuple[str, ...], list[Row]] = {(OWN,): [row_of(state) for state in states]}
-    told = [transcript_of(each, agent=settings.split, role_split=settings.roles) for each in states]
+    told = [transcript_of(each, agent=split.name, role_split=split) for each in states]
     save_text(out / TRANSCRIPTS, "".join(f"{encode_transcript(each)}\n" for each in told))
-    if any("report" in role.may for role in settings.roles.roles):
+    if any("report" in role.may for role in split.roles):
         others = play_held_out(training.team, settings, scrambled=True)
         rows[SCRAMBLED,] = [row_of(state) for state in others.states(settings)]
     write_rows(out / EPISODES, ["words"], rows)
@@ -749,16 +749,14 @@ def run(settings: Settings, out: Path, command: str) -> None:
         "after": {words: figures(rows[words,]) for (words,) in rows},
     }
     save_json(out / RUN, {**about, **facts})
-    if (SCRAMBLED,) in rows:
-        heard = line_of(rows[SCRAMBLED,])
-        console.print(f"after, with the words of other incidents: {heard}", soft_wrap=True)
     following = next_with_seed(command, out, settings.seed)
     if not is_own_task(settings.task):
         following = (
             f"logtriage eval net:{out} expert observer --split-roles {settings.split} "
             f"{words_for(settings.task)} --episodes 300 --out {out}-eval"
         )
-    tell_end(console, out, before, rows[OWN,], following)
+    last = {"before": before, "after": rows[OWN,], HEARD: rows.get((SCRAMBLED,), [])}
+    tell_end(console, out, last, following)
 
 
 if __name__ == "__main__":

@@ -533,16 +533,16 @@ def run(settings: Settings, out: Path, command: str) -> None:
     """Train and write the files of a run into ``out``, over those of an unfinished run.
 
     Raises:
-        Refused: if there is a finished run, or something else.
+        Refused: if there is another run, a finished one, or something else.
     """
-    check_unfinished(out)
-    console = Console(stderr=True)
-    about = {
+    about: dict[str, Any] = {
         "command": command,
         "settings": attrs.asdict(settings),
         "train_split": TRAIN_SPLIT,
         "machine": machine(LIBRARIES),
     }
+    check_unfinished(out, about["settings"])
+    console = Console(stderr=True)
     points: list[dict[str, Any]] = []
     before: list[Row] = []
 
@@ -575,7 +575,7 @@ def run(settings: Settings, out: Path, command: str) -> None:
     if not is_own_task(settings.task):
         number = settings.eval_incidents
         following = f"logtriage eval expert observer {words_for(settings.task)} --episodes {number}"
-    tell_end(console, out, before, rows[EVAL_SPLIT,], following)
+    tell_end(console, out, {"before": before, "after": rows[EVAL_SPLIT,]}, following)
 
 
 if __name__ == "__main__":

@@ -344,7 +344,7 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
     about["seconds"] += time.perf_counter() - began[0]
     about["cpu_seconds"] += time.process_time() - began[1]
     save_json(out / RUN, {**about, "finished": True})
-    tell_end(console, out, before, after, next_with(out, settings))
+    tell_end(console, out, {"before": before, "after": after}, next_with(out, settings))
     return about
 
 

@@ -27,8 +27,8 @@ import attrs
 from rich.console import Console
 
 from logtriage.adapters.local.chat import Chat
-from logtriage.adapters.local.loading import load_model, load_tokenizer
 from logtriage.adapters.local.play import Decoding, play
+from logtriage.adapters.local.player import load_model, load_tokenizer
 from training.common.figures import (
     Row,
     figures,

@@ -10,7 +10,7 @@ import attrs
 
 from logtriage._lib.printable import masked
 from logtriage.errors import InvalidInput, UnknownName, kind_of
-from logtriage.topology import Topology
+from logtriage.topology import NO_TEAM, Topology
 
 
 class Severity(StrEnum):
@@ -381,10 +381,20 @@ def check_action(action: Action, topology: Topology) -> None:
                     raise UnknownName("service", service, topology.names)
         case Escalate(team):
             if team not in topology.teams:
-                raise UnknownName("team", team, topology.teams)
+                raise UnknownName("team", team, topology.teams, no_teams(topology))
         case _:
             if not isinstance(action, Action):
                 raise InvalidInput(no_action(action))
+
+
+def no_teams(topology: Topology) -> str:
+    """What to do instead of paging where a topology names no teams; empty if it names some."""
+    if topology.teams != (NO_TEAM,):
+        return ""
+    return (
+        "a recording names no teams to page: declare the cause (identify_root_cause) and the class "
+        "(classify_fault)"
+    )
 
 
 def no_action(value: object) -> str:

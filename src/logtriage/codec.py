@@ -215,8 +215,13 @@ def role_split_from_json(
 
 
 def load_role_split(path: str | Path) -> RoleSplit:
-    """Read a role split from a JSON file; InvalidInput names the file and the field."""
-    return role_split_from_json(Path(path).read_bytes(), source=str(path))
+    """Read a role split from a JSON file, or the split in the ``team.json`` of a trained team.
+
+    InvalidInput names the file and the field.
+    """
+    raw = _decoded(Path(path).read_bytes(), lambda reason: InvalidInput(f"{path}: {reason}"))
+    split: Any = raw.get("split", raw) if isinstance(raw, Mapping) else raw
+    return role_split_from_json(split, source=str(path))
 
 
 def structured(

@@ -175,8 +175,8 @@ def requirements_of(extra: str) -> Iterator[str]:
 
 def told_of(error: Exception) -> str:
     """Type and text of an error, cut, and the innermost line of its traceback outside logtriage."""
-    package = str(Path(__file__).parent)
+    ours = str(Path(__file__).parent), "<attrs generated"
     frames = traceback.extract_tb(error.__traceback__)
-    places = [frame for frame in frames if not frame.filename.startswith(package)]
+    places = [frame for frame in frames if not frame.filename.startswith(ours)]
     place = f" ({Path(places[-1].filename).name}:{places[-1].lineno})" if places else ""
     return f"{type(error).__name__}: {error}"[:_TOLD] + place

@@ -15,12 +15,12 @@ import attrs
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.topology import Topology
 from logtriage.world.default import default_world
+from logtriage.world.drawn import UNSEEN, is_unseen, unseen_task
 from logtriage.world.loading import WorldLike, is_world, load_world, world_named
 from logtriage.world.model import World
 from logtriage.world.schema.parts import BENCHMARK_FOG as BENCHMARK_FOG
 from logtriage.world.schema.parts import Task
 from logtriage.world.setting import Setting, check_whole
-from logtriage.world.unseen import UNSEEN, is_unseen, unseen_task
 
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
 #: What stands between the name of a world and the name of its task.

@@ -7,11 +7,15 @@ A topology is a file of a world (:attr:`logtriage.world.model.World.topologies`)
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
+from typing import Final
 
 import attrs
 
 from logtriage._lib.names import MAX_NAME, is_name
 from logtriage.errors import TopologyError, UnknownName
+
+#: The team that owns every service of a recording, where nobody recorded teams.
+NO_TEAM: Final = "unknown"
 
 
 @attrs.frozen

@@ -26,6 +26,8 @@ ROLE_SPLIT: Final = "role_split"
 SPLIT_MARK: Final = "role_split_mark"
 #: The key of the agent's own words: a text or null for each action.
 WORDS: Final = "words"
+#: The key of ``extra`` under which the row of an answer sheet stands.
+ANSWER: Final = "answer"
 #: The only status that is graded; any other status names the failure.
 COMPLETED: Final = "completed"
 

@@ -10,8 +10,7 @@ from logtriage._lib.references import code_of, imported, is_reference, name_in_m
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import TRIAGE_3, grade_actions, rubric_named
 from logtriage.roles.splits import TRIO
-from logtriage.trained.files import TrainedTeam
-from logtriage.trained.role import NetworkRoles
+from logtriage.trained.networks import NetworkRoles, TrainedTeam
 
 TEAM = TrainedTeam("runs/1", "0123", "single_crash-v4", TRIO, 0.0, "relu", {})
 OWN = """

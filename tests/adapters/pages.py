@@ -28,8 +28,6 @@ def commands(page: str, program: str) -> list[str]:
 
 def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a command in a folder; its output is shown if it fails."""
-    done = subprocess.run(
-        command, check=False, capture_output=True, text=True, cwd=folder, timeout=300
-    )
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=300)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     return done

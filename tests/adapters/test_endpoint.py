@@ -29,20 +29,16 @@ Handler = Callable[[dict[str, Any]], tuple[int, bytes]]
 def completion(content: str | None, **more: Any) -> bytes:
     return json.dumps(
         {
-            "id": "1",
-            "object": "chat.completion",
-            "created": 0,
-            "model": "m",
+            "id": "1", "object": "chat.completion", "created": 0, "model": "m",
             "choices": [
                 {
-                    "index": 0,
-                    "finish_reason": "stop",
+                    "index": 0, "finish_reason": "stop",
                     "message": {"role": "assistant", "content": content, **more},
                 }
             ],
             "usage": {"prompt_tokens": 10, "completion_tokens": 3, "total_tokens": 13},
         }
-    ).encode()
+    ).encode()  # fmt: skip
 
 
 @contextmanager
@@ -108,18 +104,13 @@ def test_a_failure_that_passes_is_tried_again() -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        (500, b"{}"),
-        (401, b'{"error": {"message": "who are you?"}}'),
-        (200, b"<html>a proxy's page</html>"),
-        (200, b"{}"),
-        (200, b'{"choices": []}'),
-        (200, b'{"choices": null}'),
-        (200, b'{"choices": [{}]}'),
-        (200, b'{"choices": [{"message": {"content": 7}}]}'),
-        (200, b'["no", "object"]'),
+        (500, b"{}"), (401, b'{"error": {"message": "who are you?"}}'),
+        (200, b"<html>a proxy's page</html>"), (200, b"{}"), (200, b'{"choices": []}'),
+        (200, b'{"choices": null}'), (200, b'{"choices": [{}]}'),
+        (200, b'{"choices": [{"message": {"content": 7}}]}'), (200, b'["no", "object"]'),
     ],
     ids=["broken", "refused", "html", "empty", "none", "null", "no message", "a number", "a list"],
-)
+)  # fmt: skip
 def test_an_endpoint_that_fails_or_talks_garbage_leaves_the_episode_unscored(
     answer: tuple[int, bytes],
 ) -> None:

@@ -14,12 +14,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 #: Adapter, the framework it needs at import, and the extra that brings it.
 NEEDY = [
-    ("inspect_ai", "inspect_ai", "inspect"),
-    ("mcp", "mcp", "mcp"),
-    ("skyrl", "skyrl_gym", "skyrl"),
-    ("verifiers", "verifiers", "verifiers"),
-    ("verl.agent_loop", "verl", "verl"),
-]
+    ("inspect_ai", "inspect_ai", "inspect"), ("mcp", "mcp", "mcp"), ("skyrl", "skyrl_gym", "skyrl"),
+    ("verifiers", "verifiers", "verifiers"), ("verl.agent_loop", "verl", "verl"),
+]  # fmt: skip
 
 
 def stderr_of(code: str) -> str:

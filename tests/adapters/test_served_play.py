@@ -22,10 +22,8 @@ BEST = lt.play(INCIDENT, "oracle").actions
 def call(number: int, name: str, arguments: object) -> dict[str, Any]:
     written = arguments if isinstance(arguments, str) else json.dumps(arguments)
     return {
-        "id": f"c{number}",
-        "type": "function",
-        "function": {"name": name, "arguments": written},
-    }
+        "id": f"c{number}", "type": "function", "function": {"name": name, "arguments": written},
+    }  # fmt: skip
 
 
 def calls() -> list[dict[str, Any]]:
@@ -91,8 +89,6 @@ def test_a_model_behind_an_endpoint_plays_by_tool_calls() -> None:
     assert state.actions == BEST
     assert seen[0]["tools"] == openai_tools(INCIDENT)
     assert seen[1]["messages"][-1] == {
-        "role": "tool",
-        "tool_call_id": "c0",
-        "content": seen[1]["messages"][-1]["content"],
-    }
+        "role": "tool", "tool_call_id": "c0", "content": seen[1]["messages"][-1]["content"],
+    }  # fmt: skip
     assert ask.usage == Usage(len(BEST), 10 * len(BEST), 3 * len(BEST))

@@ -67,9 +67,7 @@ def test_only_the_latest_screens_stay_and_every_reply_does() -> None:
     episode = ShiftEpisode(SHIFT, screens=2)
     for _ in range(3):
         episode.step(said(ASK))
-    contents = [
-        message["content"] for message in episode.messages if message["role"] != "assistant"
-    ]
+    contents = [one["content"] for one in episode.messages if one["role"] != "assistant"]
     assert contents[0] == episode.prompt[0]["content"]
     assert contents[1:3] == [LEFT_OUT, LEFT_OUT]
     assert all("SHIFT TICK" in one for one in contents[3:])

@@ -7,14 +7,11 @@ from logtriage.adapters.team_episode import TeamEpisode
 from logtriage.errors import EpisodeOver
 from logtriage.grading import score
 from logtriage.roles.splits import get_role_split
+from tests.adapters.test_episode import called
 
 INCIDENT = lt.make_incident("single_crash-v4/test/531")
 SPLIT = get_role_split("trio")
 WAIT: dict[str, object] = {"role": "assistant", "tool_calls": [{"name": "wait", "arguments": {}}]}
-
-
-def calls(name: str, **arguments: str) -> dict[str, object]:
-    return {"role": "assistant", "tool_calls": [{"name": name, "arguments": arguments}]}
 
 
 def waiting(**others: dict[str, object]) -> dict[str, dict[str, object]]:
@@ -32,7 +29,7 @@ def test_each_role_is_told_its_own_and_never_the_id() -> None:
 
 def test_credit_is_the_difference_to_waiting() -> None:
     episode = TeamEpisode(INCIDENT, SPLIT)
-    right = calls("classify_severity", severity=str(INCIDENT.truth.severity))
+    right = called("classify_severity", severity=str(INCIDENT.truth.severity))
     turn = episode.step(waiting(triage=right))
     assert turn.reward > 0
     assert turn.by_agent == {"triage": turn.reward, "escalation": 0.0, "remediation": 0.0}

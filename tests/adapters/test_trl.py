@@ -103,9 +103,7 @@ def test_criteria_are_logged_as_means() -> None:
 
 
 def test_the_tools_are_the_action_types_and_nothing_else_is_public() -> None:
-    public = [
-        name for name, _ in inspect.getmembers(TriageEnv, inspect.isfunction) if name[0] != "_"
-    ]
+    public = [one for one, _ in inspect.getmembers(TriageEnv, inspect.isfunction) if one[0] != "_"]
     assert set(public) == {*TOOLS, "reset", "get_reward"}
 
 

@@ -52,9 +52,7 @@ def test_an_unknown_measure_makes_the_search_a_lower_bound() -> None:
     closure = next(row for row in BY_NAME["closure-unhurried"].criteria if row.name == "closure")
     rows = (closure if row.name == "closure" else row for row in TRIAGE_3.criteria)
     unhurried = attrs.evolve(TRIAGE_3, id="unhurried-1", criteria=rows)
-    known, unknown = (
-        finding("exact-maximum", "ceiling", rubric) for rubric in (TRIAGE_3, unhurried)
-    )
+    known, unknown = (finding("exact-maximum", "ceiling", one) for one in (TRIAGE_3, unhurried))
     assert known.evidence["exact"] is True
     assert unknown.evidence["exact"] is False
     assert unknown.evidence["unknown"] == ["closure"]
@@ -92,12 +90,9 @@ def test_thresholds_are_in_one_place_and_can_be_changed() -> None:
     subject = subject_of("cascading_failure-v4")
     for limits, failed in ((WITH_WORTH, ()), (strict, ("expert", "chance"))):
         report = audit(
-            subject,
-            families=["floor"],
-            checks=["idle", "shallow", "chance", "expert"],
-            sizes=QUICK,
-            limits=limits,
-        )
+            subject, families=["floor"], checks=["idle", "shallow", "chance", "expert"],
+            sizes=QUICK, limits=limits,
+        )  # fmt: skip
         assert set(report.failed) == set(failed)
 
 

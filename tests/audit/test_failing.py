@@ -52,12 +52,9 @@ def test_what_no_rule_raises_is_the_rubrics() -> None:
 @pytest.mark.parametrize("oracle", [lambda _: ["resolve"], lambda _: 3, lambda one: one.nothing])
 def test_an_oracle_that_gives_no_actions_is_a_finding(oracle: Any) -> None:
     report = audit(
-        "single_crash-v4",
-        oracle=oracle,
-        families=["ceiling"],
-        checks=["oracle", "exact-maximum"],
+        "single_crash-v4", oracle=oracle, families=["ceiling"], checks=["oracle", "exact-maximum"],
         sizes=FEW,
-    )
+    )  # fmt: skip
     assert report.failed == ("oracle", "exact-maximum")
     assert report.finding("oracle").evidence == {"failing": "the oracle"}
 
@@ -79,10 +76,7 @@ def test_discounts_are_rules_like_any_other() -> None:
     )
     assert report.passed
     wrong = audit(
-        "single_crash-v4",
-        discounted(too_much),
-        families=["measures"],
-        checks=["measures"],
+        "single_crash-v4", discounted(too_much), families=["measures"], checks=["measures"],
         sizes=QUICK,
-    )
+    )  # fmt: skip
     assert wrong.finding("measures").summary.startswith("discount 'd' returns -0.5, expected")

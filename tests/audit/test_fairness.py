@@ -19,9 +19,7 @@ def test_pairs_of_sets_are_compared() -> None:
     sizes = attrs.evolve(FEW, twins=8)
     finding = fairness(Work(subject, sizes, STANDARD))
     assert finding.verdict is Verdict.PASSED, finding.summary
-    several = [
-        incident for incident in subject.incidents("test", sizes.twins) if incident.truth.several
-    ]
+    several = [one for one in subject.incidents("test", sizes.twins) if one.truth.several]
     assert several
     assert finding.evidence["sets"] >= len(several)
     single = fairness(Work(subject_of(WORLD_TASK), FEW, STANDARD))

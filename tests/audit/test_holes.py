@@ -82,12 +82,9 @@ def test_changes_of_the_oracles_list_stand_in_for_a_search() -> None:
 def test_a_failing_measure_is_a_finding_and_the_rest_goes_on() -> None:
     hole = next(hole for hole in HOLES if hole.name == "names-a-service")
     report = audit(
-        TASK,
-        hole.rubric,
-        families=["measures", "stability"],
-        checks=["measures", "renaming", "replay"],
-        sizes=FEW,
-    )
+        TASK, hole.rubric, families=["measures", "stability"],
+        checks=["measures", "renaming", "replay"], sizes=FEW,
+    )  # fmt: skip
     assert report.failed == ("renaming",)
     assert report.finding("renaming").evidence["failing"] == "criterion 'root_cause'"
     assert "UnknownName" in report.finding("renaming").summary

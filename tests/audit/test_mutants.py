@@ -30,12 +30,10 @@ LIKELIEST = (
     "test_the_perfect_response_earns_everything_within_par",
     "test_every_further_wrong_remedy_costs",
     "test_declarations_and_questions_do_not_change_what_a_hand_over_is_worth",
-    "test_later_declarations_change_nothing_but_time",
-    "test_a_symptom_earns_nothing",
-    "test_a_confidence_changes_no_score",
-    "test_running_out_of_time_closes_nothing",
+    "test_later_declarations_change_nothing_but_time", "test_a_symptom_earns_nothing",
+    "test_a_confidence_changes_no_score", "test_running_out_of_time_closes_nothing",
     "test_a_claim_earns_nothing",
-)
+)  # fmt: skip
 #: For what is broken in code.
 OF_CODE = (
     "test_rewards_add_up_to_the_grade",
@@ -141,11 +139,9 @@ def about(name: str) -> tuple[str, ...]:
 
 #: How many examples of which laws, in turn, until one kills: the cheap and likely ones first.
 ATTEMPTS: tuple[tuple[int, tuple[str, ...] | None], ...] = (
-    (FEW, LIKELIEST),
-    (MORE, ("test_every_grade_is_the_one_that_was_written_down_a_second_time",)),
-    (FEW, None),
-    (MANY, None),
-)
+    (FEW, LIKELIEST), (MORE, ("test_every_grade_is_the_one_that_was_written_down_a_second_time",)),
+    (FEW, None), (MANY, None),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -34,7 +34,5 @@ def test_without_a_clue_a_script_does_what_mends_most_kinds() -> None:
 
 def test_whoever_treats_and_watches_tries_what_mends_faults_of_the_tier() -> None:
     likely = TINY.likely_remedies("datastore")
-    assert set(likely) == {
-        remedy for kind in TINY.kinds_at("datastore") for remedy in kind.remedies
-    }
+    assert set(likely) == {one for kind in TINY.kinds_at("datastore") for one in kind.remedies}
     assert remedy_of(PanelWatcher(dismiss=False), SCREEN) in TINY.rules.remedies

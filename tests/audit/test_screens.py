@@ -30,16 +30,10 @@ class Screen:
 
 def test_every_scalar_is_walked_to() -> None:
     assert list(leaves(Screen("x", Bag()))) == [
-        ("name", "x"),
-        ("bag.inner.length", 2),
-        ("bag.inner[]", 1),
-        ("bag.inner[].length", 1),
-        ("bag.inner[][].length", 2),
-        ("bag.inner[][][]", "key"),
-        ("bag.inner[][][].length", 2),
-        ("bag.inner[][][][]", "a"),
-        ("bag.inner[][][][]", "b"),
-    ]
+        ("name", "x"), ("bag.inner.length", 2), ("bag.inner[]", 1), ("bag.inner[].length", 1),
+        ("bag.inner[][].length", 2), ("bag.inner[][][]", "key"), ("bag.inner[][][].length", 2),
+        ("bag.inner[][][][]", "a"), ("bag.inner[][][][]", "b"),
+    ]  # fmt: skip
 
 
 def test_what_is_searched_survives_pickling_and_is_not_only_what_is_compared() -> None:

@@ -26,7 +26,7 @@ def test_thirty_answers_are_graded_in_one_command(tmp_path: Path) -> None:
     assert first["repeats"]["pass_at"][0]["mean"] == first["repeats"]["pass_hat"][9]["mean"]
     assert (first["money"]["incidents"], first["money"]["cost"]) == (3, 4.5)
     assert (first["policy"], first["attempts"], len(others)) == ("agent", 10, 2)
-    assert logtriage("calibration", out).exit_code == 0
+    assert "the bar hands over  " in logtriage("calibration", out, "--legend").stdout
     rival = logtriage("compare", out, out, "--policy-a", "constant:hand_over", "--policy-b",
                       "agent", "--value-of-incident", 100, "--json")  # fmt: skip
     (pair,) = lines(rival)

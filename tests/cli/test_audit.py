@@ -26,10 +26,6 @@ TASK = get_task("single_crash-v4")
 SHEET = attrs.evolve(TASK, horizon=7)
 
 
-def shrug(incident):
-    return ()
-
-
 NO_GATE = attrs.evolve(TRIAGE_3, id="acme/no-gate-1", gates=())
 
 

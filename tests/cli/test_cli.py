@@ -143,23 +143,17 @@ def test_tasks_lists_the_registry_with_spec_sheets() -> None:
         assert incident.id in result.stdout
 
 
-def test_show_is_the_first_screen() -> None:
+def test_show_is_the_first_screen_and_the_prompt_if_it_is_asked_for() -> None:
     incident = make_incident(INCIDENT)
     result = logtriage("show", INCIDENT)
     assert result.exit_code == 0
-    shown = render_observation(observe(initial_state(incident))).splitlines()
+    prompt, screen = system_prompt(incident), render_observation(observe(initial_state(incident)))
     # Sparklines follow the series.
-    assert all(map(str.startswith, result.stdout.splitlines()[1:], shown))
-    assert system_prompt(incident) not in result.stdout
-
-
-def test_show_with_the_prompt() -> None:
-    incident = make_incident(INCIDENT)
-    prompt = system_prompt(incident)
+    assert all(map(str.startswith, result.stdout.splitlines()[1:], screen.splitlines()))
+    assert prompt not in result.stdout
     assert prompt in logtriage("show", INCIDENT, "--prompt").stdout
     (one,) = lines(logtriage("show", INCIDENT, "--prompt", "--json"))
-    assert one["prompt"] == prompt
-    assert one["screen"] == render_observation(observe(initial_state(incident)))
+    assert (one["prompt"], one["screen"]) == (prompt, screen)
 
 
 def test_show_gives_the_truth_only_on_request() -> None:

@@ -48,6 +48,16 @@ def test_options_say_where_the_incident_is_and_what_is_no_action(tmp_path: Path)
     assert left_out["actions"] == []
 
 
+def test_a_conversation_may_stand_elsewhere(tmp_path: Path) -> None:
+    path = write(tmp_path / "rows.jsonl", {"case": ROW["case"], "x": {"y": ROW["messages"]}})
+    options = ("--incident", "case.id", "--messages")
+    assert len(lines(logtriage("convert", path, *options, "x.y"))) == 1
+    assert (
+        "no conversation at x.z; the row has: case, x"
+        in logtriage("convert", path, *options, "x.z", width=300).stderr
+    )
+
+
 def test_what_became_of_rows_and_calls_is_told(tmp_path: Path) -> None:
     whole = openai()
     told = whole["messages"]

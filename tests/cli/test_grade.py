@@ -197,6 +197,8 @@ def test_a_gzip_is_read_and_other_bytes_are_named(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl.gz"
     path.write_bytes(gzip.compress(f"{line()}\n{line()}\n".encode()))
     assert len(grades(logtriage("grade", path, "--json"))) == 2
+    missing = logtriage("grade", path, tmp_path / "missing.jsonl")
+    assert (missing.exit_code, missing.stdout) == (2, "")  # before anything is graded
     path.write_bytes(b"\x28\xb5\x2f\xfd....")
     refused = logtriage("grade", path)
     assert (refused.exit_code, "a file of zstd, not lines of text" in refused.stderr) == (2, True)
@@ -217,8 +219,7 @@ def test_a_run_of_a_file_is_like_any_other(tmp_path: Path) -> None:
     assert logtriage("calibration", mine).exit_code == 0
     assert logtriage("replay", mine, "--beliefs", 0, "--explain", 0).exit_code == 0
     assert (mine / "replay.html").is_file()
-    again = logtriage("grade", file, "--out", mine)
-    assert (again.exit_code, "holds a run already" in again.stderr) == (2, True)
+    assert logtriage("grade", file, "--out", mine, "--fresh").exit_code == 0
 
 
 def test_a_run_has_no_other_rubric(tmp_path: Path) -> None:

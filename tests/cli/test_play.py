@@ -44,16 +44,13 @@ def typed(action: lt.Action) -> str:
         ("remedy restart:user-db", lt.Remediate("restart", "user-db")),
         ("restart user-db", lt.Remediate("restart", "user-db")),
         ("KILL-QUERY user-db", lt.Remediate("kill-query", "user-db")),
-        ("logs", lt.RequestMoreLogs(None)),
-        ("logs all", lt.RequestMoreLogs(None)),
-        ("logs user-db", lt.RequestMoreLogs("user-db")),
-        ("resolve", lt.Resolve()),
-        ("Ignore", lt.Ignore()),
-        ("escalate dba-team", lt.Escalate("dba-team")),
+        ("logs", lt.RequestMoreLogs(None)), ("logs all", lt.RequestMoreLogs(None)),
+        ("logs user-db", lt.RequestMoreLogs("user-db")), ("resolve", lt.Resolve()),
+        ("Ignore", lt.Ignore()), ("escalate dba-team", lt.Escalate("dba-team")),
         ("remediate flush-cache:user-db", lt.Remediate("flush-cache", "user-db")),
         ('{"action_type": "escalate", "value": "dba-team"}', lt.Escalate("dba-team")),
     ],
-)
+)  # fmt: skip
 def test_shorthand(text: str, action: lt.Action) -> None:
     assert read_action(text, SEVEN_SERVICES) == action
 
@@ -98,18 +95,15 @@ def test_the_debrief_gives_every_criterion_its_reason_and_the_truth() -> None:
     assert TRUTH.fault.kind not in result.stdout.partition("oracle: ")[0]
 
 
-def test_a_discount_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(RUBRICS, DEFAULT.id, HALVED)
-    result = logtriage("play", INCIDENT, "--policy", "oracle")
-    assert "0.500  by rubric logtriage/3" in result.stdout
-    assert "halved leaves 0.500 of it: whatever was done" in result.stdout
-
-
-def test_gate_is_explained() -> None:
+def test_a_gate_and_a_discount_are_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     team = next(team for team in SEVEN_SERVICES.teams if team not in TRUTH.teams)
     result = logtriage("play", INCIDENT, "--policy", f"constant:escalate={team}")
     assert "0.000  by rubric logtriage/3" in result.stdout
     assert f"wrong_escalation makes it 0: {team} was paged" in result.stdout
+    monkeypatch.setitem(RUBRICS, DEFAULT.id, HALVED)
+    result = logtriage("play", INCIDENT, "--policy", "oracle")
+    assert "0.500  by rubric logtriage/3" in result.stdout
+    assert "halved leaves 0.500 of it: whatever was done" in result.stdout
 
 
 def test_a_person_plays_in_a_terminal_alone() -> None:
@@ -164,7 +158,7 @@ def test_json_keeps_screens_off_stdout() -> None:
     assert "TICK 0/17" in result.stderr
 
 
-def test_watching_a_policy_shows_every_step() -> None:
+def test_watching_a_policy_shows_every_step_or_in_brief_the_debrief() -> None:
     result = logtriage("play", INCIDENT, "--policy", "expert")
     assert result.exit_code == 0
     ticks = [line for line in result.stdout.splitlines() if line.startswith("TICK ")]
@@ -172,6 +166,10 @@ def test_watching_a_policy_shows_every_step() -> None:
     assert ticks[0] == "TICK 0/17; HAND-OVER is worth 0.3"
     assert len(ticks) == len(steps) + 1
     assert "CLOSED: " in result.stdout
+    brief = logtriage("play", INCIDENT, "--policy", "expert", "--brief").stdout
+    assert "TICK" not in brief
+    assert brief.startswith(f"expert on {INCIDENT}\n")
+    assert result.stdout.endswith(brief.partition("\n")[2])
 
 
 def test_policy_that_fails_is_not_scored(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,12 +194,3 @@ def test_the_first_incident_of_a_kind_is_played() -> None:
     refused = logtriage("play", INCIDENT, "--kind", "leek", "--policy", "expert")
     assert refused.exit_code == 2
     assert "unknown kind 'leek'" in refused.stderr
-
-
-def test_brief_shows_the_debrief_without_the_screens() -> None:
-    whole = logtriage("play", INCIDENT, "--policy", "expert").stdout
-    brief = logtriage("play", INCIDENT, "--policy", "expert", "--brief").stdout
-    assert "TICK 0/" in whole
-    assert "TICK" not in brief
-    assert brief.startswith(f"expert on {INCIDENT}\n")
-    assert whole.endswith(brief.partition("\n")[2])

@@ -214,9 +214,7 @@ def test_an_interrupt_keeps_what_was_finished(tmp_path: Path) -> None:
         hold.set()
     assert process.returncode == 130
     assert f"interrupted: 2 of 6 episodes are kept in {tmp_path}; the same command" in said
-    assert {one["incident"] for one in played(tmp_path)} == {
-        f"{TASK}/test/{number}" for number in (0, 1)
-    }
+    assert {one["incident"] for one in played(tmp_path)} == {f"{TASK}/test/{one}" for one in (0, 1)}
 
 
 def test_a_run_is_not_resumed_with_other_settings(

@@ -30,7 +30,9 @@ def test_eval_plays_shifts_and_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert (tmp_path / "shifts.jsonl").read_text() == kept
     assert "rubric shift/1" in again.stdout
     assert "shifts.jsonl" in again.stderr
+    assert "mean ticks from the first" in logtriage("report", tmp_path, "--legend").stdout
     for arguments, words in (
+        (("report", tmp_path, "--html"), "a run of shifts; logtriage replay writes its page"),
         (("report", tmp_path, "--value-of-incident", 9), "--value-of-incident is not for shifts"),
         (("report", tmp_path, "--luck-adjusted"), "--luck-adjusted is not for shifts"),
         (("replay", tmp_path, SHIFT), f"{SHIFT}: the page of a run of shifts has all of them"),
@@ -91,7 +93,8 @@ def test_a_person_plays_line_by_line() -> None:
     assert "NOTES: ask about user-db" in result.stdout
     assert "SHIFT TICK 4/200" in result.stdout
     assert "human on quiet_shift-v1/train/0: 0.000 (shift/1)" in result.stdout
-    for words in ("SYSTEM ACTION", "You are on call", "'nowhere'", "unknown team 'x'"):
+    coming = f"{len(make_shift(SHIFT).arrivals) - 1} incidents had not come"
+    for words in (coming, "SYSTEM ACTION", "You are on call", "'nowhere'", "unknown team 'x'"):
         assert words in result.stderr
 
 

@@ -21,20 +21,19 @@ def folder_of_an_own_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     return copy_of("tiny", tmp_path)
 
 
-def test_show_takes_a_folder_a_name_or_an_id(folder: Path) -> None:
+def test_show_and_export_take_a_folder_a_name_or_an_id(folder: Path) -> None:
     (shown,) = lines(logtriage("show", "outage/test/3", "--world", folder, "--json"))
     assert shown["id"] == ID
     here = lines(logtriage("show", ID, "--world", NAME, "--json"))  # a folder without a separator
     assert here == [shown]
     (tiny,) = lines(logtriage("show", "outage/test/3", "--world", "tiny", "--json"))
     assert lines(logtriage("show", "tiny:outage/test/3", "--json")) == [tiny]
-
-
-def test_a_world_that_is_not_there_is_named(folder: Path) -> None:
     told = logtriage("show", "outage/test/3", "--world", "nosuch")
     assert told.exit_code == 2
     assert "unknown world 'nosuch'; known: oncall, tiny; LOGTRIAGE_WORLDS" in told.stderr
-    assert folder.is_dir()
+    for kind in ("otlp", "alertmanager"):
+        out = folder.parent / kind
+        assert logtriage("export", kind, ID, out, "--world", folder).exit_code == 0
 
 
 def test_each_mistake_of_a_world_has_a_line(folder: Path) -> None:
@@ -80,11 +79,6 @@ def test_what_is_played_is_graded_in_its_world_alone(folder: Path, tmp_path: Pat
     assert changed.exit_code == 2
     assert before in changed.stderr
     assert load_world(folder).fingerprint in changed.stderr
-
-
-def test_exports_take_a_world(folder: Path, tmp_path: Path) -> None:
-    for kind in ("otlp", "alertmanager"):
-        assert logtriage("export", kind, ID, tmp_path / kind, "--world", folder).exit_code == 0
 
 
 def test_a_new_world_is_a_copy_that_loads(folder: Path, tmp_path: Path) -> None:

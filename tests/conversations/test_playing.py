@@ -97,7 +97,22 @@ def test_a_log_that_contradicts_itself_is_refused_by_its_first_mismatch(
         transcript_of_row(row(messages))
 
 
-@pytest.mark.parametrize("place", ["messages", "completion", "system"])
+BLOCK = {"type": "tool_result", "tool_use_id": "t", "content": ANSWERS[0]}
+PART = {"functionResponse": {"name": "request_metrics", "response": {"result": ANSWERS[0]}}}
+ITEM = {"type": "function_call_output", "call_id": "c", "output": ANSWERS[0]}
+
+
+@pytest.mark.parametrize(
+    "later",
+    [WHOLE[3], {"role": "user", "content": [BLOCK]}, {"role": "user", "parts": [PART]}, ITEM],
+)
+def test_an_answer_to_no_call_of_the_row_is_a_screen_to_check(later: dict[str, Any]) -> None:
+    said = r"\[0\]: a screen of tick 1 after 0 calls: turns are .* join .* previous_response_id"
+    with pytest.raises(TranscriptError, match=said):
+        read([later, *call("hand_over", None)])
+
+
+@pytest.mark.parametrize("place", ["messages", "completion", "system", "tool"])
 def test_another_incident_is_refused(place: str) -> None:
     other = row(WHOLE)
     if place == "completion":
@@ -106,6 +121,8 @@ def test_another_incident_is_refused(place: str) -> None:
         other = row(
             [{"role": "system", "content": f"{PROMPT[0]['content']}\n\n{FIRST}"}, *WHOLE[2:3]]
         )
+    elif place == "tool":
+        other = row([{**WHOLE[3], "content": FIRST}, *call("hand_over", None)])
     with pytest.raises(TranscriptError, match=r"screen of tick 0 says 'EDGE: .*test/5287 'EDGE: "):
         transcript_of_row({**other, "incident": "cascading_failure-v4/test/5287"})
 

@@ -441,8 +441,9 @@ def test_a_document_may_list_them(tmp_path: Path, shape: str) -> None:
     assert worth(transcript) == 1.0
 
 
-def test_each_session_of_a_file_of_streams_is_a_conversation() -> None:
-    lines = [{**line, "session_id": name} for name in "ab" for line in claude_stream()]
+@pytest.mark.parametrize("told", [claude_stream(), openai()["messages"]])
+def test_each_session_of_a_file_is_a_conversation(told: Messages) -> None:
+    lines = [{**line, "session_id": name} for name in "ab" for line in told]
     file = io.StringIO("".join(f"{json.dumps(line)}\n" for line in lines))
     assert list(map(worth, convert_file(file))) == [1.0, 1.0]
 
@@ -480,21 +481,6 @@ def test_of_a_session_that_was_rewound_the_last_branch_counts() -> None:
     file = io.StringIO("".join(f"{json.dumps(line)}\n" for line in [*lines[:4], *fork, *lines[4:]]))
     (transcript,) = convert_file(file)
     assert worth(transcript) == 1.0
-
-
-def test_requests_of_a_log_are_one_episode_and_the_others_are_named() -> None:
-    rows: list[Row] = []
-    told = [*PROMPT, *each(openai_turn)]
-    for at in range(2, len(told), 2):
-        response = {"choices": [{"message": {**told[at], "refusal": None}}]}
-        rows.append({"incident": INCIDENT, "messages": told[:at], "response": response})
-    other = openai(incident=INCIDENT, messages=told[:4], error="no route")
-    file = io.StringIO("".join(f"{json.dumps(row)}\n" for row in [*rows[::-1], other]))
-    left_out: list[tuple[list[str], str]] = []
-    read = convert_files([file], on_beginnings=lambda parts, whole: left_out.append((parts, whole)))
-    (reading,) = read
-    assert worth(reading.transcript) == 1.0
-    assert left_out == [([f"<stream>:{n}" for n in range(2, 8)], "<stream>:1")]
 
 
 def test_attempts_that_are_alike_all_count_and_so_does_one_that_failed_at_once() -> None:

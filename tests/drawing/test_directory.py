@@ -53,11 +53,9 @@ def test_the_owner_of_the_root_is_no_exception() -> None:
 
 
 def test_an_owner_that_the_folder_names_owns_the_service_in_every_incident(tmp_path: Path) -> None:
-    folder = copy_of("tiny", tmp_path)
-    edit(
-        folder / "topologies/shop.toml", 'tier = "service"', 'tier = "service", owner = "data-team"'
-    )
-    world = load_world(folder)
+    own = copy_of("tiny", tmp_path)
+    edit(own / "topologies/shop.toml", 'tier = "service"', 'tier = "service", owner = "data-team"')
+    world = load_world(own)
     drawn = [make_incident(f"outage/train/{number}", world=world) for number in range(40)]
     assert {incident.directory[1] for incident in drawn} == {"data-team"}
     assert {incident.directory[0] for incident in drawn} == {"web-team", "data-team"}
@@ -66,12 +64,12 @@ def test_an_owner_that_the_folder_names_owns_the_service_in_every_incident(tmp_p
 
 
 def test_where_the_folder_names_every_owner_nothing_is_drawn(tmp_path: Path) -> None:
-    folder = copy_of("tiny", tmp_path)
-    text = (folder / "topologies/shop.toml").read_text()
-    (folder / "topologies/shop.toml").write_text(
+    own = copy_of("tiny", tmp_path)
+    text = (own / "topologies/shop.toml").read_text()
+    (own / "topologies/shop.toml").write_text(
         text.replace('", tier', '", owner = "web-team", tier')
     )
-    incident = make_incident("outage/train/0", world=load_world(folder))
+    incident = make_incident("outage/train/0", world=load_world(own))
     assert incident.directory == ("web-team",) * 3
     assert "DIRECTORY, always: web-team of web, shop, shop-db." in system_prompt(incident)
 
@@ -94,7 +92,7 @@ def test_on_a_topology_with_other_teams_owners_are_even() -> None:
     ],
 )
 def test_a_wrong_owner_of_a_tier_is_refused(tmp_path: Path, old: str, new: str, what: str) -> None:
-    folder = copy_of("oncall", tmp_path)
-    edit(folder / "world.toml", old, new)
+    own = copy_of("oncall", tmp_path)
+    edit(own / "world.toml", old, new)
     with pytest.raises(WorldError, match=what):
-        load_world(folder)
+        load_world(own)

@@ -17,9 +17,7 @@ SEVERAL = get_task("compound_failure-v4")
 
 @pytest.mark.parametrize("kinds", [("memory_leak",), ("load_test", "bad_deploy")])
 @pytest.mark.parametrize("task", [CRASH, SEVERAL])
-def test_they_are_all_of_their_kinds_from_the_start_on(
-    task: TaskSpec, kinds: tuple[str, ...]
-) -> None:
+def test_they_are_all_of_their_kinds_from_the_start(task: TaskSpec, kinds: tuple[str, ...]) -> None:
     found = ids_of_kinds(kinds, task, "test", 4, 7, make_incident)
     last = int(found[-1].rpartition("/")[2])
     every = [f"{task.id}/test/{number}" for number in range(7, last + 1)]

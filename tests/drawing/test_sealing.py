@@ -96,6 +96,8 @@ def test_the_key_is_read_from_the_environment_or_a_file(
     with pytest.raises(SealError, match="holds the name of a file") as caught:
         incident_of(ID)
     assert str(key_file) not in str(caught.value)
+    give(monkeypatch, "ä" * 200)  # more bytes than the name of a file has
+    assert seal_of_environment() == Seal(("ä" * 200).encode())
     (tmp_path / "empty").touch()
     with pytest.raises(SealError, match=r"empty: key: expected .* got 0"):
         read_seal(tmp_path / "empty")
@@ -183,9 +185,7 @@ def test_runs_under_different_seals_are_not_compared(run: Path, tmp_path: Path) 
         assert "runs under different seals" in " ".join(shown.stderr.split())
 
 
-def test_every_command_takes_the_key_from_a_file_and_shows_none(
-    key_file: Path, tmp_path: Path
-) -> None:
+def test_commands_take_the_key_from_a_file_and_show_none(key_file: Path, tmp_path: Path) -> None:
     out, page = tmp_path / "run", tmp_path / "page.html"
     record = tmp_path / "record.jsonl"
     state = lt.play(
@@ -194,18 +194,11 @@ def test_every_command_takes_the_key_from_a_file_and_shows_none(
     record.write_text(f"{encode_transcript(lt.transcript_of(state))}\n", encoding="utf-8")
     evaluating = ("eval", "expert", "--task", TASK, "--split", "sealed", "--episodes", 2)
     commands: list[tuple[object, ...]] = [
-        (*evaluating, "--out", out),
-        (*evaluating, "--explain", 1, "--out", out),
-        ("report", out),
-        ("report", out, page, "--explain", 0, "--html"),
-        ("compare", out, out),
-        ("grade", record),
-        ("grade", record, "--json"),
-        ("convert", record),
-        ("show", ID, "--truth", "--json"),
-        ("show", ID, "--prompt"),
-        ("play", ID, "--policy", "expert", "--no-explain", "--json"),
-    ]
+        (*evaluating, "--out", out), (*evaluating, "--explain", 1, "--out", out), ("report", out),
+        ("report", out, page, "--explain", 0, "--html"), ("compare", out, out), ("grade", record),
+        ("grade", record, "--json"), ("convert", record), ("show", ID, "--truth", "--json"),
+        ("show", ID, "--prompt"), ("play", ID, "--policy", "expert", "--no-explain", "--json"),
+    ]  # fmt: skip
     digest = SEAL._digest
     assert digest is not None
     for one in commands:
@@ -272,12 +265,10 @@ def opaque(told: Any, incident: lt.Incident) -> None:
 @pytest.mark.parametrize(
     "incident_id",
     [
-        f"{TASK}/test/48151623",
-        f"{TASK}/sealed/48151623",
-        "fleet_outage-v4/test/48151623",
+        f"{TASK}/test/48151623", f"{TASK}/sealed/48151623", "fleet_outage-v4/test/48151623",
         "fleet_outage-v4/sealed/48151623",
     ],
-)
+)  # fmt: skip
 def test_no_prompt_screen_or_tool_names_the_incident(
     incident_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

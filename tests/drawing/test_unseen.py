@@ -20,8 +20,8 @@ from logtriage.grading import grade_transcript
 from logtriage.incident import Incident
 from logtriage.tasks import UNSEEN_TASKS, benchmark_of, is_registered, tasks_of
 from logtriage.world.default import default_world
+from logtriage.world.drawn import WORLDS, unseen_seed, unseen_world
 from logtriage.world.model import HEALTHY, LOADED, WAITING, World
-from logtriage.world.unseen import WORLDS, unseen_seed, unseen_world
 from tests.rendering.reader_rules import Rules
 
 TASK = "unseen_world-v4"
@@ -146,11 +146,9 @@ def rows_of(world: World) -> dict[str, Any]:
     unharmed = {WAITING: rules.affected.waiting, LOADED: rules.affected.loaded}
     rows = {
         **{kind.name: kind.signature for kind in world.kinds},
-        **{one.name: one.signature for one in world.benign},
-        **unharmed,
-        **{one.words: one.signature for one in rules.distractions},
-        HEALTHY: rules.healthy,
-    }
+        **{one.name: one.signature for one in world.benign}, **unharmed,
+        **{one.words: one.signature for one in rules.distractions}, HEALTHY: rules.healthy,
+    }  # fmt: skip
     changes = rules.common["change"]
     return {
         **{

@@ -144,13 +144,6 @@ def test_the_horizon_truncates_and_an_action_terminates(task: str) -> None:
     assert truncations.tolist() == [True, False]
 
 
-def test_a_fleet_needs_a_topology() -> None:
-    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v4' has a top"):
-        TriageEnv("fleet_outage-v4")
-    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v4' has a top"):
-        TriageVectorEnv("fleet_outage-v4")
-
-
 def test_sealed_incidents_are_played_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SealError, match="LOGTRIAGE_SEAL"):
         TriageEnv(TASK, "sealed")
@@ -213,6 +206,8 @@ def test_unknown_names_come_with_the_choices(make: Any) -> None:
         make(TASK, rubric="logtriage/3")
     with pytest.raises(InvalidInput, match="topology: expected a Topology, got 'shop'"):
         make(TASK, topology="shop")
+    with pytest.raises(InvalidInput, match="every incident of task 'fleet_outage-v4' has a top"):
+        make("fleet_outage-v4")
 
 
 BAD_IDS = (

@@ -144,6 +144,8 @@ def test_a_run_is_never_overwritten_or_empty(tmp_path: Path) -> None:
     keep_run([made(1)], tmp_path, Incidents())
     with pytest.raises(InvalidInput, match="holds a run already; choose another directory"):
         keep_run([made(2)], tmp_path, Incidents())
+    (row,) = keep_run([made(2), made(3)], tmp_path, Incidents(), fresh=True)
+    assert row.episodes == 2
     with pytest.raises(InvalidInput, match="a run needs at least one of its policies"):
         keep_run([], tmp_path / "none", Incidents())
 

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 import pytest
 
-from logtriage.actions import Action, Malformed, Resolve, Wait
+from logtriage.actions import Action, Malformed, Report, RequestTraces, Resolve, Wait
 from logtriage.codec import role_split_to_json
 from logtriage.drawing.generator import make_incident
 from logtriage.errors import InvalidInput
@@ -64,7 +64,7 @@ class Saying:
         self.said = said
 
     def act(self, _: Observation, memory: Any) -> tuple[Action, Any]:
-        return self.said, memory
+        return self.said() if callable(self.said) else self.said, memory
 
 
 def team(*policies: Policy) -> RolePolicies:
@@ -99,6 +99,12 @@ def test_a_role_that_raises_is_named_and_its_episode_unscored() -> None:
     with pytest.raises(PolicyFailure) as caught:
         play_joint_episode(INCIDENT, broken, TRIO)
     assert caught.value.state.tick == 1
+    for said, cause in (
+        (RequestTraces("nowhere"), "UnknownName: unknown service 'nowhere'"),
+        (lambda: Report("x" * 999), f"InvalidInput: .* got 999 .*{Path(__file__).name}:"),
+    ):
+        with pytest.raises(PolicyFailure, match=f"policy failed in tick 0: escalation: {cause}"):
+            play_joint_episode(INCIDENT, team(Saying(Wait()), Saying(said), Saying(Wait())), TRIO)
 
 
 def test_what_a_role_may_not_do_is_malformed_and_only_its_own_screen_says_so() -> None:

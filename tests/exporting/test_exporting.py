@@ -136,9 +136,7 @@ def test_gauges_come_back(record: RecordedIncident) -> None:
     tape = Tape.of(lt.make_incident(INCIDENT), OPENED)
     services = {one.name: one for one in record.recording.services}
     for now, screen in tape.screens():
-        for gauge in tape.voice.gauges(
-            [cell for cell in screen if cell.channel is Channel.METRICS]
-        ):
+        for gauge in tape.voice.gauges([one for one in screen if one.channel is Channel.METRICS]):
             if gauge.name != "cpu" or not gauge.rows:
                 continue
             metrics = {row.name: row for row in services[gauge.service].metrics}
@@ -188,11 +186,8 @@ def test_the_command_line(tmp_path: Path) -> None:
     result = runner.invoke(app, ["export", "alertmanager", INCIDENT, str(out)])
     assert result.exit_code == 0, result.output
     assert {path.name for path in out.iterdir()} == {
-        "alerts.jsonl",
-        "logs.jsonl",
-        "metrics.jsonl",
-        "traces.jsonl",
-    }
+        "alerts.jsonl", "logs.jsonl", "metrics.jsonl", "traces.jsonl",
+    }  # fmt: skip
     assert "cascading_failure-v4-test-27" in labels.read_text()
     result = runner.invoke(app, ["export", "otlp", INCIDENT, str(out), "--opened", "noon"])
     assert result.exit_code == 2

@@ -159,7 +159,7 @@ def test_closing_rules_of_the_incident_are_kept() -> None:
 def test_incidents_that_differ_in_any_answer_ask_for_no_kernel_of_their_own() -> None:
     """Kernels are compiled for types, and to be read-only is one: that took seconds more."""
     numba = pytest.importorskip("numba")
-    from logtriage.grading.block_arrays import _answers
+    from logtriage.grading.block_grades import _answers
 
     span = Span(3, truths_of([REAL]).clocks)
     incidents = [attrs.evolve(REAL, wrong_page_closes=closes) for closes in (False, True)]
@@ -170,7 +170,7 @@ def test_incidents_that_differ_in_any_answer_ask_for_no_kernel_of_their_own() ->
 def test_a_fault_accepts_as_many_actions_as_the_most_of_any() -> None:
     """The others are filled up with what equals no action, in the types of the kernels."""
     pytest.importorskip("numba")
-    from logtriage.grading.block_arrays import _answers
+    from logtriage.grading.block_grades import _answers
 
     two = attrs.evolve(REAL.truth, root_causes=frozenset({"user-db", "auth-service"}))
     truths = truths_of([BENIGN, attrs.evolve(REAL, truth=two), REAL])
@@ -264,7 +264,7 @@ def test_without_numba_many_are_graded_one_by_one_with_one_warning(
 ) -> None:
     monkeypatch.setitem(sys.modules, "numba", None)
     for name in [one for one in sys.modules if one.startswith("logtriage.grading.")]:
-        if name.endswith(("block_arrays", "blocks", "block_grades", "kernels")):
+        if name.endswith(("blocks", "block_grades", "kernels")):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.delitem(sys.modules, "logtriage._lib.jit", raising=False)
     batch_module._advise.cache_clear()
@@ -368,3 +368,5 @@ def test_incidents_of_several_rubrics_are_refused_without_one() -> None:
     ):
         grade_batch(truths_of([REAL, other]), [[0], [0]])
     assert len(grade_batch(truths_of([REAL, other]), [[0], [0]], TRIAGE_3)) == 2
+    for row, rubric in enumerate((TRIAGE_3, RECORDED)):
+        assert grade_batch(truths_of([REAL, other]).take([row]), [[0]]).rubric is rubric

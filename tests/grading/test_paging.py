@@ -156,10 +156,12 @@ def test_a_hand_over_is_an_action_where_any_incident_has_its_worth() -> None:
         grade_batch(truths_of([free]), [[hand_over]])
 
 
-@pytest.mark.usefixtures("kernels")
-def test_a_worth_that_is_none_is_refused_in_a_batch() -> None:
-    with pytest.raises(RubricError, match=r"worth_of_hand_over\[1\] must be a number .* got 1.5"):
-        grade_batch(truths_of([REAL, with_worth(REAL, 1.5)]), [[0], [0]])
+@pytest.mark.usefixtures("either_way")
+def test_a_worth_out_of_range_is_refused_in_a_batch_where_it_counts() -> None:
+    truths = truths_of([REAL, with_worth(REAL, 1.5)])
+    assert len(grade_batch(truths, [[0], [0]])) == 2
+    with pytest.raises(RubricError, match="worth_of_hand_over from 0 to 1, got"):
+        grade_batch(truths, [[0], [truths.action_count - 1]])
 
 
 def test_worth_of_a_hand_over() -> None:

@@ -12,19 +12,10 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import (
-    Action,
-    InvalidInput,
-    Malformed,
-    Report,
-    Resolve,
-    Wait,
-    get_task,
-    make_incident,
-)
+import logtriage as lt
 from logtriage.actions import ACTION_TYPES, ClassifySeverity, Escalate
 from logtriage.drawing.ids import MAX_INDEX
-from logtriage.errors import MissingExtra, UnknownName
+from logtriage.errors import InvalidInput, MissingExtra, UnknownName
 from logtriage.grading import paging, triage
 from logtriage.grading.batch import CLOSINGS
 from logtriage.rendering import public_rules
@@ -63,10 +54,10 @@ ODD = RoleSplit(
 SPLITS = (*(ROLE_SPLITS[name] for name in ("solo", "trio", "by_tier")), ODD)
 
 
-def given(**actions: Action) -> dict[str, int]:
+def given(**actions: lt.Action) -> dict[str, int]:
     """Integers of the trio, who wait unless an action is named for a role."""
     return {
-        f"{role.name}_0": role_actions(role, FIVE_TEAMS).index(actions.get(role.name, Wait()))
+        f"{role.name}_0": role_actions(role, FIVE_TEAMS).index(actions.get(role.name, lt.Wait()))
         for role in TRIO.roles
     }
 
@@ -193,7 +184,7 @@ except ImportError as error:
 def test_spaces_fit_the_layouts(split: RoleSplit, topology: Any) -> None:
     env = triage_team_v1.parallel_env(role_split=split, topology=topology)
     flat = triage_team_v1.parallel_env(role_split=split, topology=topology, observations="flat")
-    task = get_task("cascading_failure-v4")
+    task = lt.get_task("cascading_failure-v4")
     where = task.setting, env.topology, task.horizon
     assert env.state_space.shape == (team_tokens_of(split, *where).size,)
     for role in split.roles:
@@ -228,26 +219,26 @@ def test_a_seed_is_whole_episodes(split: RoleSplit, observations: str) -> None:
 def test_an_action_terminates_all_and_what_follows_it_is_not_taken() -> None:
     env = triage_team_v1.parallel_env(split="test")
     env.reset(options={"id": 42})
-    right = next(iter(make_incident(f"{TASK}/test/42").truth.teams))
+    right = next(iter(lt.make_incident(f"{TASK}/test/42").truth.teams))
     wrong = next(team for team in FIVE_TEAMS.teams if team != right)
-    actions = given(escalation=Escalate(wrong), remediation=Resolve())
+    actions = given(escalation=Escalate(wrong), remediation=lt.Resolve())
     _, rewards, terminations, truncations, infos = env.step(actions)
     assert set(terminations.values()) == {True}
     assert set(truncations.values()) == {False}
     assert CLOSINGS[infos["remediation_0"]["closing"]] == "misrouted"
     assert set(rewards.values()) == {0.0}
-    assert env.core_state.actions == (Wait(), Escalate(wrong))
+    assert env.core_state.actions == (lt.Wait(), Escalate(wrong))
 
 
 def right_severity(index: int) -> float:
     """What the right severity alone earns, nobody having been paged."""
-    assert not make_incident(f"{TASK}/test/{index}").truth.benign
+    assert not lt.make_incident(f"{TASK}/test/{index}").truth.benign
     return triage.WEIGHTS["severity"] * paging.UNESCALATED
 
 
 def test_rewards_by_credit() -> None:
     """The severity is triage's to earn; under ``team`` all are paid for it."""
-    severity = make_incident(f"{TASK}/test/42").truth.severity
+    severity = lt.make_incident(f"{TASK}/test/42").truth.severity
     assert severity is not None
     earned = {}
     for credit in ("team", "counterfactual"):
@@ -260,18 +251,16 @@ def test_rewards_by_credit() -> None:
 
 
 def test_who_pages_wrongly_bears_the_loss() -> None:
-    severity = make_incident(f"{TASK}/test/42").truth.severity
+    severity = lt.make_incident(f"{TASK}/test/42").truth.severity
     assert severity is not None
-    right = next(iter(make_incident(f"{TASK}/test/42").truth.teams))
+    right = next(iter(lt.make_incident(f"{TASK}/test/42").truth.teams))
     wrong = Escalate(next(team for team in FIVE_TEAMS.teams if team != right))
     env = triage_team_v1.parallel_env(split="test", credit="counterfactual")
     env.reset(options={"id": 42})
     _, rewards, *_ = env.step(given(triage=ClassifySeverity(severity), escalation=wrong))
     assert rewards == {
-        "triage_0": 0.0,
-        "escalation_0": pytest.approx(-right_severity(42)),
-        "remediation_0": 0.0,
-    }
+        "triage_0": 0.0, "escalation_0": pytest.approx(-right_severity(42)), "remediation_0": 0.0,
+    }  # fmt: skip
 
 
 def test_a_team_of_one_is_the_gymnasium_environment() -> None:
@@ -313,7 +302,7 @@ def test_agents_may_see_each_in_its_own_way() -> None:
 
 
 def test_a_horizon_or_a_task_of_one_s_own() -> None:
-    short = attrs.evolve(get_task("cascading_failure-v4"), horizon=3)
+    short = attrs.evolve(lt.get_task("cascading_failure-v4"), horizon=3)
     for env in (
         triage_team_v1.parallel_env("cascading_failure-v4", horizon=3),
         triage_team_v1.parallel_env(short),
@@ -336,7 +325,6 @@ def test_a_horizon_or_a_task_of_one_s_own() -> None:
     for horizon in wrong:
         with pytest.raises(InvalidInput, match="horizon"):
             triage_team_v1.parallel_env("cascading_failure-v4", horizon=horizon)
-    for horizon in wrong:
         with pytest.raises(InvalidInput, match="horizon"):
             BatchedTeam("cascading_failure-v4", TRIO, horizon=horizon)
 
@@ -381,8 +369,8 @@ def test_agents_of_text_read_their_screens_and_reply_in_json() -> None:
     assert 'not understood: no JSON object with a key "action_type"' in screens["remediation_0"]
     assert "not understood" not in screens["triage_0"]
     done = env.core_state.actions
-    assert done[0] == Report("ask the owner — früh", "triage")
-    assert [isinstance(one, Malformed) and one.by for one in done[1:]] == [
+    assert done[0] == lt.Report("ask the owner — früh", "triage")
+    assert [isinstance(one, lt.Malformed) and one.by for one in done[1:]] == [
         "escalation",
         "remediation",
     ]
@@ -412,7 +400,7 @@ def act(env: Any, action: Any) -> None:
 
 
 def test_prompts_are_those_of_the_roles() -> None:
-    task = get_task(TASK)
+    task = lt.get_task(TASK)
     env = triage_team_v1.parallel_env(TASK)
     prompt = env.system_prompt("escalation_0")
     wanted = public_rules(

@@ -8,6 +8,7 @@ pytest.importorskip("pettingzoo")
 
 from torchrl.envs import PettingZooWrapper, check_env_specs  # noqa: E402 (after the skips)
 
+from logtriage import get_task  # noqa: E402
 from logtriage.multi import triage_team_v1  # noqa: E402
 from logtriage.vector import team_tokens_of  # noqa: E402
 
@@ -38,10 +39,9 @@ def test_whole_episodes_within_the_masks(observations):
         played = env.rollout(100)
         assert played["next", "done"][-1].item()
         assert len(played) <= 16
-        assert played["state"].shape == (
-            len(played),
-            team_tokens_of(raw.role_split, raw.task.setting, raw.topology, 16).size,
-        )
+        setting = get_task("silent_degradation-v4").setting
+        size = team_tokens_of(raw.role_split, setting, raw.topology, 16).size
+        assert played["state"].shape == (len(played), size)
         for group in GROUPS:
             before = played[group]
             chosen = before["action"].unsqueeze(-1)

@@ -47,28 +47,21 @@ def wire_reason(**wire: Any) -> str:
 @pytest.mark.parametrize(
     "text",
     [
-        KILL_JSON,
-        f"  {KILL_JSON}\n",
-        f"```json\n{KILL_JSON}\n```",
-        f"```\n{KILL_JSON}\n```",
+        KILL_JSON, f"  {KILL_JSON}\n", f"```json\n{KILL_JSON}\n```", f"```\n{KILL_JSON}\n```",
         f"I think the report query is the culprit.\n{KILL_JSON}\nLet us see.",
-        f"<answer>{KILL_JSON}</answer>",
-        f"My plan {{first}}: {KILL_JSON}",
+        f"<answer>{KILL_JSON}</answer>", f"My plan {{first}}: {KILL_JSON}",
         f"set {{user-db}} aside; {{'action_type': 'resolve'}} is no JSON; {KILL_JSON}",
         f'{{"thought": "the disk is busy", "certain": true}} {KILL_JSON}',
-        f'{{"thought": {{"deep": [1, {{"er": 2}}]}}}} {KILL_JSON}',
-        f"{KILL_JSON} {KILL_JSON}",
+        f'{{"thought": {{"deep": [1, {{"er": 2}}]}}}} {KILL_JSON}', f"{KILL_JSON} {KILL_JSON}",
         f"first {KILL_JSON} and, as I said, {KILL_JSON}",
         f'{KILL_JSON} {{"action_type": "remediate", "value": "kill-query:user-db", "x": 1}}',
         '{"value": "kill-query:user-db", "reasoning": "disk", "action_type": "remediate"}',
         '{"action_type":"remediate","value":"kill-query:user-db","confidence":0.9}',
         '{"action_type": "remediate", "value": "kill-query:user-db", "confidence": "high"}',
-        '{"action_type": "remediate", "value": "kill\\u002dquery:user-db"}',
-        f"\ufeff{KILL_JSON}",
-        f"{{{{{{ {KILL_JSON}",
-        f"{KILL_JSON} }}}}}} {{",
+        '{"action_type": "remediate", "value": "kill\\u002dquery:user-db"}', f"\ufeff{KILL_JSON}",
+        f"{{{{{{ {KILL_JSON}", f"{KILL_JSON} }}}}}} {{",
     ],
-)
+)  # fmt: skip
 def test_one_action_is_found(text: str) -> None:
     assert parsed(text) == KILL
 
@@ -118,12 +111,10 @@ def test_without_an_action_the_reply_is_malformed(text: str) -> None:
 @pytest.mark.parametrize(
     "second",
     [
-        '{"action_type": "resolve"}',
-        '{"action_type": "remediate", "value": "restart:user-db"}',
-        '{"action_type": "nonsense"}',
-        '{"action_type": "remediate"}',
+        '{"action_type": "resolve"}', '{"action_type": "remediate", "value": "restart:user-db"}',
+        '{"action_type": "nonsense"}', '{"action_type": "remediate"}',
     ],
-)
+)  # fmt: skip
 def test_two_different_actions_are_one_too_many(second: str) -> None:
     message = "2 different actions in one reply; send exactly one"
     assert reason(f"{KILL_JSON} {second}") == message
@@ -131,9 +122,7 @@ def test_two_different_actions_are_one_too_many(second: str) -> None:
 
 
 def test_the_same_cause_with_another_confidence_is_another_action() -> None:
-    one, other = (
-        render_action(lt.IdentifyRootCause("user-db", confidence)) for confidence in (0.4, 0.5)
-    )
+    one, other = (render_action(lt.IdentifyRootCause("user-db", share)) for share in (0.4, 0.5))
     assert "different actions" in reason(one + other)
     assert parsed(one + one) == lt.IdentifyRootCause("user-db", 0.4)
 
@@ -234,11 +223,8 @@ def test_keys_with_none_or_nan_count_as_absent(nothing: float | None) -> None:
 
 def test_other_keys_are_ignored_whatever_they_hold() -> None:
     wire = {
-        **action_to_wire(KILL),
-        "reasoning": ["a", {"b": None}],
-        "confidence": "x",
-        "": object(),
-    }
+        **action_to_wire(KILL), "reasoning": ["a", {"b": None}], "confidence": "x", "": object(),
+    }  # fmt: skip
     assert action_from_wire(wire, SEVEN_SERVICES) == KILL
     assert action_from_wire(MappingProxyType(wire), SEVEN_SERVICES) == KILL
 
@@ -259,12 +245,10 @@ PIECES = (
 )
 #: Replies made to be read again and again.
 NESTED = (
-    '{"a":' * 900 + "[1" + ",1" * 90_000,
-    '{"a":' * 400 + '"' + "x" * 190_000,
-    '{"a":[' * 300 + "0," * 90_000,
-    '{"action_type":"x","value":"' + "\\u0041" * 30_000,
+    '{"a":' * 900 + "[1" + ",1" * 90_000, '{"a":' * 400 + '"' + "x" * 190_000,
+    '{"a":[' * 300 + "0," * 90_000, '{"action_type":"x","value":"' + "\\u0041" * 30_000,
     *(piece * 900 + '"no end to this string ' + "x" * 30_000 for piece in ('{"a":1,', "{ ")),
-)
+)  # fmt: skip
 
 
 class Counting:
@@ -383,13 +367,10 @@ PLAN = f"[{render_action(KILL)}, {render_action(PAGE)}]"
 @pytest.mark.parametrize(
     "text",
     [
-        PLAN,
-        f"```json\n{PLAN}\n```",
-        f"First [1], then: {PLAN}. As I said: {PLAN}",
-        f'{{"thought": "x", "actions": {PLAN}}}',
-        f"[broken {PLAN}",
+        PLAN, f"```json\n{PLAN}\n```", f"First [1], then: {PLAN}. As I said: {PLAN}",
+        f'{{"thought": "x", "actions": {PLAN}}}', f"[broken {PLAN}",
     ],
-)
+)  # fmt: skip
 def test_a_plan_is_an_array_of_actions_anywhere_in_a_reply(text: str) -> None:
     assert plan(text) == [KILL, PAGE]
 

@@ -10,20 +10,11 @@ from logtriage.parsing import TEAM_KINDS, parse_plan, render_action
 from logtriage.parsing.marks import MAX_CALLS, MAX_TEXT
 from logtriage.parsing.replies import ENDED_THINKING, MAX_THOUGHTS
 from tests.builders import SEVEN_SERVICES
+from tests.parsing.test_parsing import parsed, reason
 
 IGNORE = '{"action_type": "ignore"}'
 RESOLVE = '{"action_type": "resolve"}'
 CALL = '<tool_call>{"name": "escalate", "arguments": {"team": "dba-team"}}</tool_call>'
-
-
-def parsed(text: str) -> lt.Action:
-    return lt.parse_action(text, SEVEN_SERVICES)
-
-
-def reason(text: str) -> str:
-    action = parsed(text)
-    assert isinstance(action, lt.Malformed), action
-    return action.reason
 
 
 @pytest.mark.parametrize(
@@ -76,8 +67,7 @@ def test_what_is_only_thought_is_no_action(text: str) -> None:
         f"<think>{IGNORE}</thinking>", "<think>", f"<think>a</think>{RESOLVE}[THINK]",
         f"<|channel|>analysis<|message|>{IGNORE}", f"<|channel|>analysis {IGNORE}",
         f"<unused94>thought\n{IGNORE}", f"◁think▷{IGNORE}", f"<THINK>{IGNORE}",
-        f"<seed:think>{IGNORE}</think",
-        f"<|begin_of_thought|>{IGNORE}<|begin_of_solution|>",
+        f"<seed:think>{IGNORE}</think", f"<|begin_of_thought|>{IGNORE}<|begin_of_solution|>",
     ],
 )  # fmt: skip
 def test_a_reply_that_ends_within_a_thought_is_malformed(text: str) -> None:
@@ -96,11 +86,9 @@ def test_a_thought_without_an_action_behind_it_is_malformed_by_what_was_said() -
 @pytest.mark.parametrize(
     ("before", "after", "mark"),
     [
-        ("<musing>", "</musing>", "<musing>"),
-        ("<musing>", "", "<musing>"),
+        ("<musing>", "</musing>", "<musing>"), ("<musing>", "", "<musing>"),
         ("<x:musing a='1'>", f"</x:musing>{RESOLVE}", "<x:musing a='1'>"),
-        ("", "</musing>", "</musing>"),
-        ("", f"</musing>{RESOLVE}", "</musing>"),
+        ("", "</musing>", "</musing>"), ("", f"</musing>{RESOLVE}", "</musing>"),
         ("Hm. <|begin_of_musing|>", "<|end_of_musing|>", "<|begin_of_musing|>"),
         ("<|musing|>", "", "<|musing|>"), ("<｜musing｜>", "", "<｜musing｜>"),
         ("<|musing>", "<musing|>", "<|musing>"), ("<unused12>", "<unused13>", "<unused12>"),
@@ -123,16 +111,13 @@ def test_an_action_beside_an_unknown_mark_is_malformed(
     [
         f"<musing>It hangs.</musing>{RESOLVE}", f"Nobody is paged.</musing>{RESOLVE}",
         f"{RESOLVE}<|the_end|>", f"{RESOLVE}</s>", f"<|im_start|>assistant\n{RESOLVE}<|im_end|>",
-        f"<｜tool▁calls▁begin｜>{RESOLVE}<｜tool▁calls▁end｜>",
-        f"<answer>{RESOLVE}</answer>",
-        f"<|begin_of_box|>{RESOLVE}<|end_of_box|>",
-        f"<b>Done.</b><br>{RESOLVE}",
+        f"<｜tool▁calls▁begin｜>{RESOLVE}<｜tool▁calls▁end｜>", f"<answer>{RESOLVE}</answer>",
+        f"<|begin_of_box|>{RESOLVE}<|end_of_box|>", f"<b>Done.</b><br>{RESOLVE}",
         f"No <remedy>:<service> is left. {RESOLVE}",
         f"[ERROR] user-db: 4 < 5 and 7 > 3, errors<p99 and cpu>5, a->b {RESOLVE}",
         '{"reasoning": "<musing> hm", "action_type": "resolve", "note": "<|x|> </y>"}',
         '{"note": "<musing>"} {"action_type": "resolve"}'.replace("<musing>", "<service>"),
-        f"\0{RESOLVE}\0",
-        f"[1] I <3 dashboards: https://x.example/<id/> {RESOLVE}",
+        f"\0{RESOLVE}\0", f"[1] I <3 dashboards: https://x.example/<id/> {RESOLVE}",
     ],
 )  # fmt: skip
 def test_ordinary_marks_and_prose_are_in_nobodys_way(text: str) -> None:

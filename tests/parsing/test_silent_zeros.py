@@ -11,22 +11,10 @@ from typing import Any
 import pytest
 
 import logtriage as lt
-from logtriage import ClassifySeverity, IdentifyRootCause, InvalidInput, Remediate, Resolve
+from logtriage import ClassifySeverity, IdentifyRootCause, InvalidInput, Remediate, Resolve, grading
 from logtriage.actions import action_id
 from logtriage.dynamics import apply, play_jointly, tick, transition_jointly
 from logtriage.errors import UnknownName
-from logtriage.grading import (
-    Rubric,
-    get_rubric,
-    grade_actions,
-    grade_batch,
-    grade_to_json,
-    grade_transcript,
-    reward,
-    score,
-    truths_of,
-    unscored,
-)
 from tests.builders import real_incident
 
 ID = "single_crash-v4/test/0"
@@ -50,15 +38,13 @@ NO_ACTIONS: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize(
     "take",
     [
-        lt.transition,
-        apply,
-        lambda state, one: transition_jointly(state, [one]),
+        lt.transition, apply, lambda state, one: transition_jointly(state, [one]),
         lambda state, one: lt.play(state.incident, [one]),
         lambda state, one: play_jointly(state.incident, [(0, one)]),
         lambda state, one: action_id(one, state.incident.topology),
     ],
     ids=["transition", "apply", "jointly", "play", "play_jointly", "action_id"],
-)
+)  # fmt: skip
 def test_what_is_no_action_is_refused(take: Callable[..., Any], kind: str) -> None:
     given, told = NO_ACTIONS[kind]
     with pytest.raises(InvalidInput) as caught:
@@ -69,12 +55,10 @@ def test_what_is_no_action_is_refused(take: Callable[..., Any], kind: str) -> No
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (Resolve(), "got one; pass [Resolve()]"),
-        ({"action_type": "resolve"}, "got a dict"),
-        (7, "got an int"),
-        (None, "got nothing"),
+        (Resolve(), "got one; pass [Resolve()]"), ({"action_type": "resolve"}, "got a dict"),
+        (7, "got an int"), (None, "got nothing"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_list_of_actions_is_not_played(given: Any, told: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         lt.play(INCIDENT, given)
@@ -82,14 +66,10 @@ def test_what_is_no_list_of_actions_is_not_played(given: Any, told: str) -> None
 
 
 STATE_WANTED: dict[str, Callable[[Any], Any]] = {
-    "observe": lt.observe,
-    "grade": lt.grade,
-    "score": score,
-    "reward": lambda one: reward(one, one),
+    "observe": lt.observe, "grade": lt.grade, "score": grading.score, "tick": tick,
+    "reward": lambda one: grading.reward(one, one), "transcript_of": lt.transcript_of,
     "transition": lambda one: lt.transition(one, Resolve()),
-    "tick": tick,
-    "transcript_of": lt.transcript_of,
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", STATE_WANTED)
@@ -103,16 +83,15 @@ STATE_WANTED: dict[str, Callable[[Any], Any]] = {
     ],
     ids=["incident", "id", "nothing", "observation"],
 )
-def test_where_a_state_is_wanted_the_answer_says_how_to_get_one(
-    name: str, given: Any, told: str
-) -> None:
+def test_where_a_state_is_wanted_errors_say_how_to_get_it(name: str, given: Any, told: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         STATE_WANTED[name](given)
     assert str(caught.value) == f"expected a state, {told}"
 
 
 @pytest.mark.parametrize(
-    "take", [lt.initial_state, lambda one: lt.play(one, []), lambda one: grade_actions(one, [])]
+    "take",
+    [lt.initial_state, lambda one: lt.play(one, []), lambda one: grading.grade_actions(one, [])],
 )
 def test_where_an_incident_is_wanted_the_answer_says_how_to_get_one(take: Any) -> None:
     with pytest.raises(InvalidInput, match="expected an incident, got a State"):
@@ -126,12 +105,12 @@ def test_where_an_incident_is_wanted_the_answer_says_how_to_get_one(take: Any) -
     "grade",
     [
         lambda rubric: lt.grade(STATE, rubric),
-        lambda rubric: score(STATE, rubric),
-        lambda rubric: reward(STATE, STATE, rubric),
-        lambda rubric: unscored(INCIDENT, "lost", rubric),
-        lambda rubric: grade_actions(INCIDENT, [], rubric),
-        lambda rubric: grade_batch(truths_of([INCIDENT]), [[0]], rubric),
-        lambda rubric: grade_transcript(
+        lambda rubric: grading.score(STATE, rubric),
+        lambda rubric: grading.reward(STATE, STATE, rubric),
+        lambda rubric: grading.unscored(INCIDENT, "lost", rubric),
+        lambda rubric: grading.grade_actions(INCIDENT, [], rubric),
+        lambda rubric: grading.grade_batch(grading.truths_of([INCIDENT]), [[0]], rubric),
+        lambda rubric: grading.grade_transcript(
             lt.transcript_of(STATE), rubric, resolve=lambda _: INCIDENT
         ),
     ],
@@ -142,8 +121,8 @@ def test_where_a_rubric_is_wanted_its_id_is_answered(grade: Callable[[Any], Any]
     told = "the built-in one of an id is logtriage.grading.get_rubric('logtriage/3')"
     assert str(caught.value) == f"expected a rubric, got 'logtriage/3'; {told}"
     with pytest.raises(InvalidInput, match="expected a rubric, got a type"):
-        grade(Rubric)
-    assert grade(get_rubric("logtriage/3")) is not None
+        grade(grading.Rubric)
+    assert grade(grading.get_rubric("logtriage/3")) is not None
 
 
 def test_names_of_actions_are_checked_with_the_one_that_is_meant() -> None:
@@ -165,16 +144,18 @@ def test_strict_grading_refuses_the_first_malformed_action() -> None:
     with pytest.raises(
         InvalidInput, match=r"^actions\[1\]: no field action_type; the action has: type"
     ):
-        grade_actions(ID, [right, {"type": "resolve"}, {"type": "ignore"}], strict=True)
+        grading.grade_actions(ID, [right, {"type": "resolve"}, {"type": "ignore"}], strict=True)
     with pytest.raises(InvalidInput, match=r"^actions\[0\]: unknown service 'pay'; one of: "):
-        grade_actions(ID, [{"action_type": "identify_root_cause", "value": "pay"}], strict=True)
+        grading.grade_actions(
+            ID, [{"action_type": "identify_root_cause", "value": "pay"}], strict=True
+        )
     with pytest.raises(InvalidInput, match=r"^actions\[0\]: lost$"):
-        grade_actions(ID, [lt.Malformed("?", "lost")], strict=True)
-    assert grade_actions(ID, [right], strict=True) == grade_actions(ID, [right])
+        grading.grade_actions(ID, [lt.Malformed("?", "lost")], strict=True)
+    assert grading.grade_actions(ID, [right], strict=True) == grading.grade_actions(ID, [right])
 
 
 def test_a_grade_counts_what_could_not_be_read() -> None:
-    graded = grade_actions(ID, [{"type": "resolve"}, Resolve(), {"type": "resolve"}])
+    graded = grading.grade_actions(ID, [{"type": "resolve"}, Resolve(), {"type": "resolve"}])
     assert (graded.malformed, graded.unplayed) == (1, 1)
-    assert grade_to_json(graded)["malformed"] == 1
-    assert grade_actions(ID, [Resolve()]).malformed == 0
+    assert grading.grade_to_json(graded)["malformed"] == 1
+    assert grading.grade_actions(ID, [Resolve()]).malformed == 0

@@ -207,6 +207,15 @@ def test_an_unknown_view_is_refused(records: dict[bool, RecordedIncident]) -> No
         attrs.evolve(records[False], view="map")
 
 
+def test_an_unknown_team_is_told_what_to_do_without_teams(incident: lt.Incident) -> None:
+    wire = {"action_type": "escalate", "value": "dba"}
+    action = action_from_wire(wire, incident.topology)
+    assert isinstance(action, lt.Malformed)
+    assert action.reason.startswith("a recording names no teams to page: declare the cause (")
+    with pytest.raises(InvalidInput, match="known: unknown; a recording names no teams to page"):
+        lt.transition(lt.initial_state(incident), lt.Escalate("dba"))
+
+
 def test_where_nobody_recorded_the_class_the_root_cause_counts_for_it(
     records: dict[bool, RecordedIncident],
 ) -> None:

@@ -17,13 +17,10 @@ Row = Mapping[str, Shares]
 #: Which words are about the same reading.
 SORTS = {
     "time": r"own time|time in call|call time",
-    "errors": r"own errors|errors from call|call errors",
-    "change": r"release|config|traffic",
-    "CPU": r"idle|hot",
-    "memory": r"mem high|mem climbs",
-    "workers": r"busy|full",
+    "errors": r"own errors|errors from call|call errors", "change": r"release|config|traffic",
+    "CPU": r"idle|hot", "memory": r"mem high|mem climbs", "workers": r"busy|full",
     "requests": r"load|new clients",
-}
+}  # fmt: skip
 #: Words of gauges, and topics, that only some tiers have.
 AT = {
     **dict.fromkeys(("lock waits", "disk reads", "replica lag"), "d"),

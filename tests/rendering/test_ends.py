@@ -9,38 +9,26 @@ from logtriage.observation import slice_for
 from logtriage.policies.oracle import perfect_actions
 from logtriage.rendering import ending, render_observation
 from logtriage.roles.splits import get_role_split
+from tests.builders import played
 
 INCIDENT = lt.make_incident("single_crash-v4/val/0")
 
 
-def played(*actions: lt.Action, incident: lt.Incident = INCIDENT) -> lt.State:
-    state = lt.initial_state(incident)
-    for action in actions:
-        state = lt.transition(state, action)
-    return state
-
-
-def looks(incident: lt.Incident) -> list[lt.Action]:
-    return [lt.RequestMetrics(incident.topology.names[0])] * (incident.horizon - 1)
-
-
+LOOKS = [lt.RequestMetrics(INCIDENT.topology.names[0])] * (INCIDENT.horizon - 1)
 WRONG = next(team for team in INCIDENT.topology.teams if team not in INCIDENT.truth.teams)
 FIX = lt.Remediate("scale", "user-db")
 ENDS = {
     "mis-page": ([lt.Escalate(WRONG)], f"{WRONG}: not ours"),
     "ignored": ([lt.Ignore()], "closed as noise"),
     "handed over": ([lt.HandOver()], "the next on call takes over"),
-    "last tick": ([*looks(INCIDENT), lt.RequestMetrics("user-db")], "nobody resolved it"),
-    "late remedy": (
-        [*looks(INCIDENT), lt.Remediate("scale", "user-db")],
-        "scale:user-db: the symptoms",
-    ),
+    "last tick": ([*LOOKS, lt.RequestMetrics("user-db")], "nobody resolved it"),
+    "late remedy": ([*LOOKS, FIX], "scale:user-db: the symptoms"),
 }
 
 
 @pytest.mark.parametrize(("actions", "came"), ENDS.values(), ids=list(ENDS))
 def test_every_shell_says_what_came_of_it(actions: list[lt.Action], came: str) -> None:
-    state = played(*actions)
+    state = played(INCIDENT, *actions)
     told = ending(lt.observe(state))
     assert told is not None
     assert came in told
@@ -55,7 +43,7 @@ def test_every_shell_says_what_came_of_it(actions: list[lt.Action], came: str) -
 
 
 def test_after_a_fix_the_end_says_that_users_are_well() -> None:
-    state = played(*perfect_actions(INCIDENT))
+    state = played(INCIDENT, *perfect_actions(INCIDENT))
     assert lt.grade(state).score == 1
     told = ending(lt.observe(state))
     assert told is not None
@@ -68,7 +56,7 @@ def test_an_open_incident_has_no_end() -> None:
 
 
 def test_a_role_is_told_no_more_than_it_sees() -> None:
-    state = played(lt.Escalate(WRONG))
+    state = played(INCIDENT, lt.Escalate(WRONG))
     for role in get_role_split("trio").roles:
         told = ending(slice_for(lt.observe(state), role))
         assert told is not None

@@ -16,7 +16,7 @@ from logtriage.world.channels import DOWN, SCRAPE, Channel, named_service
 from tests.rendering.reader_notation import Piece, in_notation, read_in_notation, states_of
 from tests.rendering.reader_rules import Rules
 from tests.rendering.reader_screens import Seen
-from tests.rendering.test_reader import drawn, played, questions, topics_of
+from tests.rendering.test_reader import drawn, questions, topics_of
 
 #: Sorts of gauges and lines as the reader of texts calls them.
 SORTS = {"cpu": "CPU", "traffic": "requests"}
@@ -63,7 +63,7 @@ def test_notation_is_read_back_for_many_faults_and_services(task: str) -> None:
 def test_notation_and_text_say_the_same(task: str, index: int) -> None:
     incident = drawn(task, index)
     asked = questions(incident.topology.names, index)[: incident.horizon - 1]
-    states = list(played(incident, asked))
+    states = states_of(lt.play(incident, asked))
     text = Seen(Rules(lt.system_prompt(incident)))
     for state in states:
         text.take(lt.render_observation(lt.observe(state)), topics_of(state))

@@ -12,16 +12,8 @@ from logtriage.errors import InvalidInput, UnknownName
 from logtriage.rendering import Reply
 from logtriage.roles import Role, RoleSplit, as_allowed
 from logtriage.roles.splits import ROLE_SPLITS, SOLO, TRIO
-from logtriage.tasks import BENCHMARK_FOG, TASKS, TaskSpec
-
-#: At fog 0 lines name their cause; the other levels differ from the benchmark in figures alone.
-every_task = pytest.mark.parametrize(
-    "task", [task for task in TASKS if task.fog in (0, BENCHMARK_FOG)], ids=lambda task: task.id
-)
-
-
-def prompt_of(task: TaskSpec, reply: Reply = "json") -> str:
-    return system_prompt(make_incident(f"{task.id}/val/0"), reply)
+from logtriage.tasks import TASKS, TaskSpec
+from tests.builders import every_task, prompt_of
 
 
 @every_task

@@ -1,6 +1,6 @@
 """Whoever knows the rules and the screens alone believes what the exact posterior says."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import attrs
@@ -13,8 +13,9 @@ from logtriage.drawing.ids import IncidentId
 from logtriage.evidence import evidence
 from logtriage.observation import world_of
 from logtriage.world.channels import Channel, named_service
-from logtriage.world.unseen import unseen_world
+from logtriage.world.drawn import unseen_world
 from tests.rendering.reader import Reader, Suspect
+from tests.rendering.reader_notation import states_of
 from tests.rendering.reader_rules import SORTS as GAUGES
 from tests.rendering.reader_rules import Rules
 from tests.rendering.reader_screens import Seen
@@ -31,14 +32,6 @@ def drawn(task_id: str, index: int) -> lt.Incident:
     task = lt.get_task(task_id)
     assert task.topology is not None
     return draw_incident(task, IncidentId(task, "test", index), task.topology)
-
-
-def played(incident: lt.Incident, actions: Sequence[lt.Action]) -> Iterator[lt.State]:
-    state = lt.initial_state(incident)
-    yield state
-    for action in actions:
-        state = lt.transition(state, action)
-        yield state
 
 
 def read(states: Sequence[lt.State]) -> Reader:
@@ -89,7 +82,7 @@ def farthest(incidents: Iterable[lt.Incident], *, edge: bool = False) -> float:
     distances = []
     for index, incident in enumerate(incidents):
         asked = questions(incident.topology.names, index)[: incident.horizon - 1]
-        states = list(played(incident, asked))
+        states = states_of(lt.play(incident, asked))
         sorts, channels = ((), ()) if edge else (SORTS, CHANNELS)
         distances.append(distance(read(states).posterior(sorts), believed(states[-1], channels)))
     return max(distances)

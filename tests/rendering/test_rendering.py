@@ -22,13 +22,11 @@ from tests.builders import (
 @pytest.mark.parametrize(
     ("reading", "status"),
     [
-        (Reading(500, 0, 0), "failing"),
-        (Reading(0, 2000, 0), "failing"),
-        (Reading(499, 0, 0), "degraded"),
-        (Reading(0, 800, 0), "degraded"),
+        (Reading(500, 0, 0), "failing"), (Reading(0, 2000, 0), "failing"),
+        (Reading(499, 0, 0), "degraded"), (Reading(0, 800, 0), "degraded"),
         (Reading(99, 799, 0), "ok"),
     ],
-)
+)  # fmt: skip
 def test_a_service_has_the_status_of_the_severity_rule(reading: Reading, status: str) -> None:
     assert status_of(reading) == status
 

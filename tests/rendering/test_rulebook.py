@@ -5,17 +5,7 @@ from typing import get_args
 
 import pytest
 
-from logtriage import (
-    Action,
-    RequestMetrics,
-    RequestMoreLogs,
-    RequestTraces,
-    initial_state,
-    make_incident,
-    observe,
-    system_prompt,
-    transition,
-)
+import logtriage as lt
 from logtriage import render_observation as rendered
 from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
 from logtriage.grading import TRIAGE_3, paging
@@ -25,6 +15,7 @@ from logtriage.tasks import BENCHMARK_FOG, DEFAULT_TASKS, TaskSpec, get_task
 from logtriage.world.loading import load_world
 from logtriage.world.model import LOADED, WAITING, World
 from logtriage.world.schema.parts import Signature
+from tests.builders import prompt_of
 from tests.rendering.reader_rules import Rules, sort_of
 
 WORLDS = ("oncall", "tiny")
@@ -36,10 +27,6 @@ every_task = pytest.mark.parametrize(
 #: Characters of the rules: the prompt without its opening, services and how to answer.
 LIMIT, SEVERAL_MORE = 6_100, 150
 NOT_RULES = ("You are", "SERVICES", "ANSWER", "You see", "ACTIONS", "Also, graded")
-
-
-def prompt_of(task: TaskSpec, reply: Reply = "json") -> str:
-    return system_prompt(make_incident(f"{task.id}/val/0"), reply)
 
 
 def rules_of(prompt: str) -> str:
@@ -60,11 +47,9 @@ def test_the_grade_is_that_of_the_rubric() -> None:
     )
     weights = {row.name: f"{row.weight:.2f}" for row in (*TRIAGE_3.criteria, *TRIAGE_3.benign)}
     for name, word in (
-        ("root_cause", "root cause"),
-        ("escalation", "right page"),
-        ("remediation", "remedy"),
+        ("root_cause", "root cause"), ("escalation", "right page"), ("remediation", "remedy"),
         ("dismissal", "ignore"),
-    ):
+    ):  # fmt: skip
         assert f"{word} {weights[name]}" in grade
     assert f"Before a right page: all x {paging.UNAPPROVED_FIX:g} a fix" in grade
     assert f"x {paging.UNAPPROVED_REMEDY:g} a wrong remedy (benign too)" in grade
@@ -80,13 +65,10 @@ def signatures(world: World) -> dict[str, Signature]:
     """The conditions that have a row, by what the row is called."""
     rules = world.rules
     return {
-        **{kind.name: kind.signature for kind in world.kinds},
-        WAITING: rules.affected.waiting,
-        LOADED: rules.affected.loaded,
-        **{one.words: one.signature for one in rules.distractions},
-        **{one.name: one.signature for one in world.benign},
-        "ANY": rules.background,
-    }
+        **{kind.name: kind.signature for kind in world.kinds}, WAITING: rules.affected.waiting,
+        LOADED: rules.affected.loaded, **{one.words: one.signature for one in rules.distractions},
+        **{one.name: one.signature for one in world.benign}, "ANY": rules.background,
+    }  # fmt: skip
 
 
 def task_of(world: World) -> TaskSpec:
@@ -130,18 +112,18 @@ def test_a_row_says_nothing_that_is_not_in_the_table(name: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "line"),
     [
-        (RequestMetrics, "METRICS {}: not collected in this incident"),
-        (RequestTraces, "TRACES {}: not collected in this incident"),
-        (RequestMoreLogs, "not collected in this incident: {}"),
+        (lt.RequestMetrics, "METRICS {}: not collected in this incident"),
+        (lt.RequestTraces, "TRACES {}: not collected in this incident"),
+        (lt.RequestMoreLogs, "not collected in this incident: {}"),
     ],
 )
-def test_what_is_down_is_said_once_asked(kind: Callable[[str], Action], line: str) -> None:
+def test_what_is_down_is_said_once_asked(kind: Callable[[str], lt.Action], line: str) -> None:
     down, asked = 0, 0
     for index in range(20):
-        state = initial_state(make_incident(f"single_crash-v4-fog3/val/{index}"))
-        assert "not collected" not in rendered(observe(state))
+        state = lt.initial_state(lt.make_incident(f"single_crash-v4-fog3/val/{index}"))
+        assert "not collected" not in rendered(lt.observe(state))
         for name in state.incident.topology.names:
-            screen = rendered(observe(transition(state, kind(name))))
+            screen = rendered(lt.observe(lt.transition(state, kind(name))))
             asked += 1
             down += line.format(name) in screen.splitlines()
     assert 0.1 < down / asked < 0.3  # 20 of 100

@@ -14,16 +14,12 @@ from logtriage.observation import Observation
 from logtriage.rendering import Style
 from logtriage.rendering.compact import LONG_LIST
 from logtriage.roles.splits import ESCALATION, NORTH_SOUTH, REMEDIATION, TRIAGE, TRIO
-from logtriage.tasks import BENCHMARK_FOG, TASKS, TaskSpec
+from logtriage.tasks import TaskSpec
 from logtriage.world.channels import DOWN
 from logtriage.world.loading import load_world
 from logtriage.world.telemetry import Alert, Change, EdgePanel, Gauge, LogLine, Note, Series, Trace
-from tests.builders import FIVE_TEAMS, OWNERS
+from tests.builders import FIVE_TEAMS, OWNERS, every_task
 
-#: At fog 0 lines name their cause; the other levels differ from the benchmark in figures alone.
-every_task = pytest.mark.parametrize(
-    "task", [task for task in TASKS if task.fog in (0, BENCHMARK_FOG)], ids=lambda task: task.id
-)
 #: Most characters of a screen by the most services; and of one with a line of every service.
 LIMITS = ((7, 2_400, 2_400), (20, 2_700, 3_300), (40, 2_700, 3_400), (60, 2_900, 4_000))
 #: What several faults may add on a fleet: more services are heard of.
@@ -41,17 +37,10 @@ def busiest(incident: lt.Incident) -> Iterator[lt.State]:
     state = lt.initial_state(incident)
     yield state
     for action in (
-        lt.ClassifySeverity("P1"),
-        lt.RequestMoreLogs(),
-        lt.RequestMoreLogs(store),
-        *page,
-        lt.IdentifyRootCause(store),
-        lt.Remediate("restart", store),
-        lt.Remediate("scale", store),
-        RequestMetrics(store),
-        RequestTraces(front),
-        lt.RequestMoreLogs(),
-    ):
+        lt.ClassifySeverity("P1"), lt.RequestMoreLogs(), lt.RequestMoreLogs(store), *page,
+        lt.IdentifyRootCause(store), lt.Remediate("restart", store), lt.Remediate("scale", store),
+        RequestMetrics(store), RequestTraces(front), lt.RequestMoreLogs(),
+    ):  # fmt: skip
         if state.is_closed:
             return
         state = lt.transition(state, action)
@@ -79,11 +68,7 @@ def test_a_screen_is_short(task: TaskSpec, split: str) -> None:
 
 
 SCREEN = Observation(
-    topology=FIVE_TEAMS,
-    tick=6,
-    horizon=14,
-    closing=None,
-    open_loop=False,
+    topology=FIVE_TEAMS, tick=6, horizon=14, closing=None, open_loop=False,
     alerts=(Alert("api-gateway", "HighLatency", 4),),
     window=(LogLine(151, "auth-service", "ERROR", "no answer from user-db", "timeout:2"),),
     inspection=(LogLine(151, "user-db", "WARN", "blocked 40 ms", "lock_wait"),),
@@ -91,12 +76,8 @@ SCREEN = Observation(
         Change("user-db", "config", 9, "config r7 #12 by ana: pool size", "config"),
         Change("email-queue", "release", 40, "release 1.2.3 #9 by bo: rename", "release"),
     ),
-    directory=OWNERS,
-    severity=lt.Severity.P2,
-    root_cause="user-db",
-    pages=("dba-team",),
-    remedies=(("restart", "user-db"),),
-    last_actions=(lt.Remediate("restart", "user-db"),),
+    directory=OWNERS, severity=lt.Severity.P2, root_cause="user-db", pages=("dba-team",),
+    remedies=(("restart", "user-db"),), last_actions=(lt.Remediate("restart", "user-db"),),
     edge=EdgePanel(13, 1684, 13, 97, "usual/P2", (0, 3), (11, 13), (900, 1684)),
     metrics=(
         Gauge("user-db", "cpu", (0, 3), ("usual", "low"), rows=(Series("cpu %", (45, 4), 45),)),
@@ -113,15 +94,12 @@ SCREEN = Observation(
         ),
         Trace(
             *("auth-service", "errors", (0, 3), ("itself", "nowhere")),
-            rows=(Series("failed %", (90, 7), 7, hundredths=True),),
-            parts=((0, (("own", 80),)),),
+            rows=(Series("failed %", (90, 7), 7, hundredths=True),), parts=((0, (("own", 80),)),),
         ),
     ),
     notes=(Note("dba-team: we see this at user-db: blocked 40 ms", "dba-team", "user-db"),),
-    effects=(("restart", "user-db", True),),
-    worth_of_hand_over=0.3,
-    world=load_world("oncall"),
-)
+    effects=(("restart", "user-db", True),), worth_of_hand_over=0.3, world=load_world("oncall"),
+)  # fmt: skip
 
 
 def test_a_whole_screen_word_for_word() -> None:
@@ -195,11 +173,9 @@ def test_of_many_services_the_owner_stands_on_the_screen_once_asked_for_or_decla
     assert "more: ask for a service or declare it" in shown
     for name, owner in zip(incident.topology.names, incident.directory, strict=True):
         for action in (
-            RequestMetrics(name),
-            RequestTraces(name),
-            lt.RequestMoreLogs(name),
+            RequestMetrics(name), RequestTraces(name), lt.RequestMoreLogs(name),
             lt.IdentifyRootCause(name),
-        ):
+        ):  # fmt: skip
             text = lt.render_observation(lt.observe(lt.transition(before, action)))
             row = text.partition("DIRECTORY: ")[2].splitlines()[0]
             owned = dict(part.split(": ", 1) for part in row.split("; "))[owner]

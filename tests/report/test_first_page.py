@@ -29,6 +29,7 @@ from logtriage.report.text import (
     percent,
     place_of,
     signed,
+    titled,
 )
 from logtriage.topology import Service
 from tests.builders import HALVED, own_topology
@@ -75,7 +76,7 @@ def test_the_table_is_the_summary(run_dir: Path, run: Run) -> None:
         assert cells["handed over"] == percent(net and net["handed_over"])
         same = row["bound"] == (grade and grade["mean"])
         assert cells["unscored as 0"] == ("–" if same else number(row["bound"]))
-        assert cells["mis-page"] == percent(row["mis_paged"])
+        assert cells["mis-paged"] == percent(row["mis_paged"])
         assert cells["false alarms"] == percent(row["false_alarm"])
         assert cells["ticks"] == number(row["ticks"], 1)
         assert (cells["unscored"], cells["episodes"]) == (
@@ -92,6 +93,10 @@ def test_it_says_what_was_run(run: Run) -> None:
     assert facts["agents"].endswith(r"failing \x1b")
     assert "tasks" not in facts  # the title names them
     assert page["unfinished"] is None
+    manifest = attrs.evolve(run.loaded.manifest, left_out=1)
+    short = attrs.evolve(run, loaded=attrs.evolve(run.loaded, manifest=manifest))
+    assert dict(first_page(short)["facts"])["left out"].startswith("1 bad line had no grade")
+    assert titled([], []) == "no episodes"
 
 
 def test_bars_of_all_policies_have_one_order(run_dir: Path, base: Path) -> None:
@@ -140,10 +145,11 @@ def test_an_unfinished_run_says_so(tmp_path: Path, kept: int) -> None:
 
 
 def test_recorded_incidents_have_no_losses(tmp_path: Path) -> None:
-    evaluate(RunSpec(["first_error"], ["recorded"], episodes=2), tmp_path / "run")
+    evaluate(RunSpec(["first_error"], ["recorded"], episodes=9), tmp_path / "run")
     page = first_page(read_run(tmp_path / "run"))
     assert [table["id"] for table in page["tables"]] == ["results", "places"]
-    assert dict(page["facts"])["rubrics"] == "recorded/3"
+    facts = dict(page["facts"])
+    assert (facts["rubrics"], facts["episodes"]) == ("recorded/3", "3 (3 per task and policy)")
     assert "net value" in table_of(page, "results")["head"]
 
 
@@ -202,19 +208,15 @@ def test_a_benign_incident_has_no_root() -> None:
     assert place_of(benign, "user-db") is None
 
 
-def test_clean_spells_out_what_cannot_be_shown() -> None:
-    assert clean("plain") == "plain"
-    assert clean("zwei\n Zeilen\tä 日本 😀") == "zwei\n Zeilen\tä 日本 😀"
-    assert clean("\x00\x7f\ud800\u202e") == "\\x00\\x7f\\ud800\\u202e"
-
-
 @pytest.mark.parametrize(
     ("format_", "value", "text"),
     [(number, 0.5, "0.500"), (number, -0.5, "−0.500"), (number, -0.0, "0.000"), (number, None, "–"),
      (signed, 0.3, "+0.300"), (signed, -0.3, "−0.300"), (signed, 0.0, "0"), (signed, None, "–"),
-     (percent, 0.256, "26 %"), (percent, None, "–")],
+     (percent, 0.256, "26 %"), (percent, None, "–"),
+     (clean, "zwei\n Zeilen\tä 日本 😀", "zwei\n Zeilen\tä 日本 😀"),
+     (clean, "\x00\x7f\ud800\u202e", "\\x00\\x7f\\ud800\\u202e")],
 )  # fmt: skip
-def test_figures(format_: Callable[[float | None], str], value: float | None, text: str) -> None:
+def test_figures_and_texts(format_: Callable[[Any], str], value: Any, text: str) -> None:
     assert format_(value) == text
 
 

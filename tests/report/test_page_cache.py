@@ -8,24 +8,28 @@ import pytest
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import RunSpec, evaluate, explaining
 from logtriage.report import page_cache, write_replay
-from logtriage.report.replay import beliefs
+from logtriage.report.replay import beliefs, episode
 
 
 def refused(*_: object) -> None:
     raise AssertionError("it is made a second time")
 
 
-def test_a_second_page_makes_no_belief(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("team", "kept"), [(None, "explanation"), ("trio", "doubts")])
+def test_a_second_page_makes_no_belief(
+    team: str | None, kept: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(explaining, "SAMPLES", 1)
     run = tmp_path / "run"
-    evaluate(RunSpec(["first_error"], ["single_crash-v4"], episodes=1), run)
+    evaluate(RunSpec(["random"], ["single_crash-v4"], episodes=1, role_split=team), run)
     first = write_replay(run, tmp_path / "first.html")
     monkeypatch.setattr(beliefs, "belief", refused)
+    monkeypatch.setattr(episode, "doubts", refused)
     monkeypatch.setattr(explaining, "explain", refused)
     assert write_replay(run, tmp_path / "second.html") == first
     assert first.believed == 1
     lines = [json.loads(line) for line in (run / "beliefs.jsonl").read_text().splitlines()]
-    assert {key.split()[0] for _, key, _ in lines} == {"belief", "explanation"}
+    assert {key.split()[0] for _, key, _ in lines} == {"belief", kept}
 
 
 def test_what_other_sources_made_is_made_anew(tmp_path: Path) -> None:

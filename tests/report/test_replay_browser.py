@@ -7,12 +7,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 import logtriage as lt
-from logtriage.evaluation import RunSpec, compare_runs, evaluate, load_run
+from logtriage.evaluation import Incidents, RunSpec, compare_runs, evaluate, keep_run, load_run
+from logtriage.recorded import Series, as_incident, shipped_records
 from logtriage.registry import make_policy
 from logtriage.report import write_replay
+from logtriage.report.episode import Episode
+from logtriage.report.replay.document import document
+from logtriage.report.replay.page import render_replay
+from logtriage.transcript import ANSWER
 from tests.chromium import Browser, needs_chromium
 
 pytestmark = needs_chromium
@@ -21,6 +27,9 @@ TASK = "single_crash-v4"
 FIRST, SECOND = f"{TASK}/test/2", f"{TASK}/test/3"
 #: The incident of the team, which closes it by a fix.
 JOINT = "cascading_failure-v4/test/0"
+#: The columns of a recording before tick 0.
+BEFORE = (None,) * 4
+RESOLVE = {"action_type": "resolve"}
 HOSTILE = '</script><script>alert(1)</script><img src=x onerror="alert(2)">'
 #: axe.min.js of the npm package axe-core: AXE, or what `make browser` fetched.
 FETCHED = Path(__file__).resolve().parents[2] / "build" / "browser-fetched" / "axe.min.js"
@@ -104,9 +113,6 @@ def test_keys_move_and_the_address_says_where(tab: Browser, pages: dict[str, Pat
     tab.ask("document.getElementById('keys').close()")
     tab.press("Escape")
     stands_at(tab, "#/")
-
-
-def test_space_plays_to_the_next_tick(tab: Browser, pages: dict[str, Path]) -> None:
     tab.open(pages["sole"], f"#/e/expert/{FIRST}")
     tab.press(" ")
     stands_at(tab, f"#/e/expert/{FIRST}?t=1")
@@ -164,6 +170,68 @@ def test_what_changed_is_of_all_attempts(tab: Browser, tmp_path: Path) -> None:
     assert text(tab, ".changed .headline").endswith(counts)
 
 
+def test_the_rival_is_an_attempt_on_this_incident(tab: Browser, tmp_path: Path) -> None:
+    def played(run: str, *agents: str) -> Path:
+        told = [
+            lt.Transcript(f"{TASK}/test/{at}", (RESOLVE,), agent=agent)
+            for at, agent in enumerate(agents)
+        ]
+        keep_run(told, tmp_path / run, Incidents())
+        return tmp_path / run
+
+    new, old = played("new", "us", "us"), played("old", "us", "us#2")
+    write_replay(new, tmp_path / "page.html", bases=[old], beliefs=0, explain=0)
+    address = f"#/e/new%3A%20us/{TASK}/test/1"
+    tab.open(tmp_path / "page.html", address)
+    tab.press("c")
+    stands_at(tab, f"{address}?with=old%3A+us%232")
+    assert "Both did the same" in text(tab, ".parting")
+
+
+def test_what_the_edge_did_not_measure_is_not_known(tab: Browser, tmp_path: Path) -> None:
+    record = shipped_records("trainticket")[0]
+    edge = Series(error_bp=(*BEFORE, 500, None, 300), p99_ms=(*BEFORE, 90, None, 70))
+    record = attrs.evolve(record, recording=attrs.evolve(record.recording, edge=edge))
+    state = lt.play(as_incident(record), [lt.RequestMoreLogs(), lt.Resolve()])
+    one = Episode("me", state.incident, lt.transcript_of(state), lt.grade(state))
+    (tmp_path / "page.html").write_text(render_replay(document("run", "1", [one])))
+    tab.open(tmp_path / "page.html", f"#/e/me/{state.incident.id}?t=1")
+    assert tab.ask("[...document.querySelectorAll('.edge b')].map(e => e.textContent)") == [
+        "not known", "not known"
+    ]  # fmt: skip
+
+
+def test_every_cause_of_several_faults_counts(tab: Browser, tmp_path: Path) -> None:
+    ids = [f"compound_failure-v4/test/{number}" for number in range(24)]
+    told = [lt.Transcript(name, (RESOLVE,), agent="rest") for name in ids]
+    for agent, sure in (("a", 0.1), ("b", 0.9)):
+        actions = [
+            {"action_type": "identify_root_cause", "value": service, "confidence": sure}
+            for service in ("auth-service", "payment-db")
+        ]
+        told.append(lt.Transcript(ids[2], actions, agent=agent))
+    told[-1] = attrs.evolve(told[-1], extra={ANSWER: {}})
+    keep_run(told, tmp_path / "run", Incidents())
+    found = write_replay(tmp_path / "run", tmp_path / "page.html", beliefs=99, explain=0)
+    (places,) = (one for one in found.facts["figures"]["tables"] if one["id"] == "places")
+    shares = {row[0]: row[2:] for _, rows in places["groups"] for row in rows}
+    assert shares["a"] == ["50 %", "0 %", "0 %", "0 %", "0 %", "50 %", "0 %"]
+    tab.open(tmp_path / "page.html", "#/?policy=a")
+    assert text(tab, "td.declared") == "✓ auth-service, ✗ payment-db"
+    assert "payment-db, not auth-service or user-db" in text(tab, ".failures")
+    tab.open(tmp_path / "page.html", "#/?policy=rest")
+    assert re.search(r"and \d+ more", text(tab, ".failures"))
+    tab.open(tmp_path / "page.html", f"#/e/a/{ids[2]}?t=2&truth=1")
+    assert tab.ask("document.querySelectorAll('.graph .declared').length") == 2
+    owns = tab.ask("[...document.querySelectorAll('.belief .own .label')].map(e => e.title)")
+    assert {"auth-service", "user-db"} <= set(owns)
+    assert text(tab, ".action h2") == "Left open"
+    assert text(tab, ".screen h2") == "What the agent saw"
+    tab.open(tmp_path / "page.html", f"#/e/b/{ids[2]}?with=a")
+    assert text(tab, ".screen h2") == "What logtriage’s screens show"
+    assert "(confidence 0.9), and a did identify_root" in text(tab, ".parting")
+
+
 def test_what_a_model_wrote_runs_nothing(tab: Browser, pages: dict[str, Path]) -> None:
     tab.open(pages["sole"], f"#/e/expert/{FIRST}")
     assert text(tab, ".reasoning") == text(tab, ".said") == f"because {HOSTILE}"
@@ -197,6 +265,11 @@ def test_below_the_figures_is_every_episode(tab: Browser, pages: dict[str, Path]
     tab.press("Escape")
     stands_at(tab, "#/")
     assert tab.ask("document.getElementById('figures').checkVisibility()")
+    tab.open(pages["sole"], "#/?policy=first_error")
+    tab.ask("document.querySelector('#figures nav a').click()")
+    tab.wait("location.hash === '#results'")
+    assert tab.ask("document.querySelectorAll('.episodes tbody tr').length") == 2
+    assert tab.ask("document.getElementById('filter-policy').value") == "first_error"
 
 
 def test_hand_overs_stand_apart_from_failures(tab: Browser, pages: dict[str, Path]) -> None:
@@ -220,16 +293,6 @@ def test_the_first_page_draws_its_figures(tab: Browser, pages: dict[str, Path]) 
     assert tab.ask(
         "Math.max(...[...document.querySelectorAll('.stack i')].map(i => i.offsetWidth))"
     )
-
-
-def test_a_section_of_the_first_page_keeps_the_filters(
-    tab: Browser, pages: dict[str, Path]
-) -> None:
-    tab.open(pages["sole"], "#/?policy=first_error")
-    tab.ask("document.querySelector('#figures nav a').click()")
-    tab.wait("location.hash === '#results'")
-    assert tab.ask("document.querySelectorAll('.episodes tbody tr').length") == 2
-    assert tab.ask("document.getElementById('filter-policy').value") == "first_error"
 
 
 def test_a_team_has_lanes(tab: Browser, pages: dict[str, Path]) -> None:

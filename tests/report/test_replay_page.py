@@ -6,6 +6,7 @@ import re
 from base64 import b64decode, b64encode
 from hashlib import sha256
 from html import unescape
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +74,8 @@ def unpacked(text: str) -> Any:
 
 
 def episode(found: Document, row: list[Any]) -> tuple[Any, Any]:
-    chunk = unpacked(found.chunks[row[12]])
-    return chunk, chunk["episodes"][row[13]]
+    chunk = unpacked(found.chunks[row[-2]])
+    return chunk, chunk["episodes"][row[-1]]
 
 
 def test_page_is_one_file_that_loads_nothing(run_dir: Path, tmp_path: Path) -> None:
@@ -166,8 +167,8 @@ def test_luck_stands_in_the_verdict_of_a_believed_episode() -> None:
     (told,), (plain,) = (
         unpacked(document("run", "1", [lucky], beliefs=count).index) for count in (1, 0)
     )
-    assert re.match(r"Score 0\.\d\d, by luck: at the page backend-team was \d\d % lik", told[11])
-    assert plain[11] == lucky.grade.verdict
+    assert re.match(r"Score 0\.\d\d, by luck: at the page backend-team was \d\d % lik", told[-3])
+    assert plain[-3] == lucky.grade.verdict
 
 
 def test_of_one_incident_everything_is_explained(run_dir: Path, tmp_path: Path) -> None:
@@ -177,9 +178,12 @@ def test_of_one_incident_everything_is_explained(run_dir: Path, tmp_path: Path) 
         few = write_replay(run_dir, tmp_path / "f.html", incident=f"{TASK}/test/1", beliefs=1)
     assert found.believed == found.facts["episodes"] == 2
     assert few.believed == 1
+    panels = files("logtriage.report.replay").joinpath("panels.js").read_text("utf-8")
     for row in unpacked(found.index):
         _, data = episode(found, row)
         assert sum(points for _, points in data["parts"]) == pytest.approx(row[3])
+        for name, _ in data["parts"]:
+            assert re.search(rf'^  "?{name}"?: "', panels, re.MULTILINE)
 
 
 def test_what_is_not_there_is_refused(run_dir: Path, tmp_path: Path) -> None:
@@ -247,6 +251,26 @@ def test_what_was_never_looked_at_is_not_known() -> None:
         assert (known == ALERT) == (name in alerting)
     assert first.states[at] == UNKNOWN
     assert second.states[at] in (CALM, SIGNS)
+    down = ((2, lt.RequestMoreLogs), (7, lt.RequestMetrics), (7, lt.RequestTraces))
+    for number, request in down:  # what is asked for is not collected
+        state = lt.play(lt.make_incident(f"{TASK}/test/{number}"), [request("user-db")])
+        (seen,) = knowledge([lt.observe(state)])
+        assert (seen.states[at], seen.signs[at]) == (UNKNOWN, 0)
+
+
+def test_a_look_at_all_services_of_a_fleet_has_its_marks() -> None:
+    incident = lt.make_incident("compound_fleet-v4/test/0")
+    state = lt.play(incident, [lt.RequestMoreLogs()])
+    one = Episode("me", incident, lt.transcript_of(state), lt.grade(state))
+    found = document("run", "1", [one], beliefs=0)
+    chunk, data = episode(found, unpacked(found.index)[0])
+    ((numbers, marks),) = data["ticks"][1]["screens"]
+    texts = [chunk["lines"][number] for number in numbers]
+    first = texts.index("REQUESTED LOGS, a line of each service:") + 1
+    calm = next(at for at, text in enumerate(texts) if text.endswith(": everyday lines"))
+    listed = {at for at in range(first, calm) if not re.fullmatch("[A-Z]+:", texts[at])}
+    assert listed <= {at for at, _ in marks}
+    assert "sets of faults are possible" in chunk["incidents"][incident.id]["unexplained"]
 
 
 def test_parts_tell_root_path_and_noise() -> None:

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from logtriage import InvalidInput
+from logtriage.evaluation import SOLVED
 from logtriage.evaluation.shifts import record_shift, scripted
 from logtriage.report.shifts import write_timelines
 from logtriage.shift import make_shift
 from tests.cli.test_cli import logtriage
+from tests.report.test_replay_page import unpacked
 
 SHIFT = "quiet_shift-v1/train/0"
 
@@ -48,8 +50,16 @@ def test_hand_overs_are_marked(tmp_path: Path) -> None:
     file = tmp_path / "shifts.jsonl"
     broken = {**json.loads(file.read_text()), "error": "no answer", "grade": None}
     file.write_text(f'{file.read_text()}{json.dumps({**broken, "policy": "b"})}\n{{"torn')
-    assert write_timelines(tmp_path, tmp_path / "page.html", beliefs=0) == 2
-    page = (tmp_path / "page.html").read_text()
+    assert write_timelines(tmp_path, tmp_path / "page #1.html", beliefs=0) == 2
+    page = (tmp_path / "page #1.html").read_text()
+    assert 'href="page%20%231-incidents.html#/e/' in page
+    kept_whole, broken_off = page.split("<h2>")[1:]
+    assert broken_off.startswith(f"b on {SHIFT}: not scored: no answer</h2>")
+    assert all(text in kept_whole and text not in broken_off for text in ("· 0.", "<summary>"))
+    replays = (tmp_path / "page #1-incidents.html").read_text()
+    data = json.loads(re.findall(r'id="data">(.*?)</script>', replays)[0])
+    assert (data["solved"], data["shifts"]) == (SOLVED, True)
+    assert {row[3] is None for row in unpacked(data["index"]) if row[0] == "b"} == {True}
     assert re.search(r">H\d+ · 0\.\d\d<", page)
     assert re.search(r"<li>forward_all: mean grade 0\.\d{3} of 1 shift, 0 unscored</li>", page)
     assert "<li>b: mean grade – of 0 shifts, 1 unscored</li>" in page

@@ -17,14 +17,14 @@ from numpy.lib import format as npy
 
 from logtriage import InvalidInput, make_incident
 from logtriage.beliefs.model import model_of
-from logtriage.codec import role_split_to_json
+from logtriage.codec import load_role_split, role_split_to_json
 from logtriage.evaluation import RunSpec, evaluate, joint_steps, play_joint_episode
 from logtriage.policies import RolePolicies
 from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_team
 from logtriage.roles import RoleSplit, role_actions
 from logtriage.roles.splits import TRIO, TRIO_WITHOUT_REPORTS
-from logtriage.trained.files import SCHEMA, TEAM, WEIGHTS, read_team
+from logtriage.trained.networks import SCHEMA, TEAM, WEIGHTS, read_team
 from logtriage.vector import role_tokens_of
 from logtriage.vector.role_inputs import RoleInput
 
@@ -76,15 +76,17 @@ def test_networks_play_beside_others_and_alone(net: Path) -> None:
         f"triage=oracle, escalation=net:{net}, remediation=random:7",
     ):
         factory = make_team(spec, TRIO)
-        team = factory(INCIDENT)
-        assert isinstance(team, RolePolicies)
-        assert team.incident == INCIDENT  # whom networks follow
         there = pickle.loads(pickle.dumps(factory))
-        here, again = (
-            list(joint_steps(INCIDENT, make(INCIDENT), TRIO)) for make in (factory, there)
-        )
-        assert here == again
-        assert here[-1].is_closed
+        for incident in (INCIDENT, make_incident(f"{TASK}/ood/0")):  # there with more hypotheses
+            team = factory(incident)
+            assert isinstance(team, RolePolicies)
+            assert team.incident == incident  # whom networks follow
+            here, again = (
+                list(joint_steps(incident, make(incident), TRIO)) for make in (factory, there)
+            )
+            assert here == again
+            assert here[-1].is_closed
+    assert load_role_split(net / TEAM) == TRIO
 
 
 def test_without_a_network_teams_are_those_of_the_registry() -> None:

@@ -12,8 +12,8 @@ pytest.importorskip("trl")
 
 from logtriage import make_incident  # noqa: E402 (after the skips)
 from logtriage.adapters.local.chat import Chat  # noqa: E402
-from logtriage.adapters.local.loading import load_model, load_tokenizer  # noqa: E402
 from logtriage.adapters.local.play import Decoding, play  # noqa: E402
+from logtriage.adapters.local.player import load_model, load_tokenizer  # noqa: E402
 from logtriage.adapters.local.words import Manner, manner_of, set_manner  # noqa: E402
 from logtriage.errors import InvalidInput  # noqa: E402
 from logtriage.observation import observe  # noqa: E402
@@ -253,7 +253,7 @@ def test_a_run_that_was_cut_off_goes_on_to_the_same_weights(imitator, tmp_path):
     one, other = state_of(whole), state_of(cut)
     assert all(torch.equal(one[key], other[key]) for key in one)
     assert (cut / "played.jsonl").read_text() == (whole / "played.jsonl").read_text()
-    with pytest.raises(InvalidInput, match="the run there has seed 0, not 9"):
+    with pytest.raises(Refused, match="the run there has seed 0, not 9"):
         grpo.run(attrs.evolve(settings, seed=9), cut, "grpo", resume=True)
 
 

@@ -14,12 +14,13 @@ from logtriage.beliefs import belief
 from logtriage.codec import role_split_to_json
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.evaluation import play_joint_episode
+from logtriage.evaluation.net_values import net_value_of
 from logtriage.grading import grade_jsonl
 from logtriage.registry import make_team as make_players
 from logtriage.roles import role_actions
 from logtriage.roles.splits import ROLE_SPLITS
 from logtriage.tasks import get_task
-from logtriage.trained import files
+from logtriage.trained import networks
 from logtriage.vector import BatchedTeam
 from logtriage.vector.role_inputs import ODDS
 
@@ -204,7 +205,11 @@ def test_advantages_without_a_critic_are_what_is_yet_to_come(credit):
 def test_the_scalar_core_grades_what_was_played_alike(split):
     settings = attrs.evolve(TINY, split=split)
     played = play_held_out(fresh(settings), settings)
-    reviewed = [row_of(state) for state in played.states(settings)]
+    states = list(played.states(settings))
+    reviewed, net = list(map(row_of, states)), net_value_of((each, 0.0) for each in states)
+    told = figures(reviewed)  # as ``logtriage report`` tells them
+    for name in ("handed_over", "paged_right", "mis_paged"):
+        assert told[name] == pytest.approx(getattr(net, name))
     assert [one.grade for one in reviewed] == played.scores.tolist()
     assert [one.incident for one in reviewed] == list(played.ids)
     assert [one.ticks for one in reviewed] == played.ticks.tolist()
@@ -294,13 +299,8 @@ def test_the_command_leaves_team_curve_and_transcripts(tmp_path: Path, capsys):
     lines = capsys.readouterr().err.splitlines()
     said = [line for line in lines if "ticks  net" in line]
     assert len(said) == 3
-    assert [line[:7] for line in lines[-5:]] == [
-        "before:",
-        "after: ",
-        "gain in",
-        "run:   ",
-        "next:  ",
-    ]
+    starts = ["before:", "after: ", "after, ", "gain in", "run:   ", "next:  "]
+    assert [line[:7] for line in lines[-6:]] == starts
     assert lines[-1] == (
         f"next:   logtriage eval net:{out} expert observer --split-roles duo --task {TASK} "
         f"--episodes 300 --out {out}-eval"
@@ -321,7 +321,7 @@ def test_the_command_leaves_team_curve_and_transcripts(tmp_path: Path, capsys):
     grades = list(grade_jsonl(out / "transcripts.jsonl"))
     rows = read_rows(out / EPISODES)["own",]
     assert [one.score for one in grades] == [one.grade for one in rows]
-    assert f"before: net value {facts['before']['net_value']:+.3f} [" in lines[-5]
+    assert f"before: net value {facts['before']['net_value']:+.3f} [" in lines[-6]
     assert facts["after"]["own"]["grade"] == pytest.approx(np.mean([one.grade for one in rows]))
     assert facts["after"]["own"]["net_value"] == pytest.approx(net_value(rows).mean)
 
@@ -361,7 +361,7 @@ def test_a_split_of_one_s_own_is_trained_and_kept_in_full(tmp_path: Path, capsys
     role_split_of.cache_clear()
     mine.unlink()  # the run says what was in it
     assert load_json(out / mappo.RUN)["role_split"] == role_split_to_json(split)
-    assert files.read_team(out).split == split
+    assert networks.read_team(out).split == split
 
     role_split_of.cache_clear()
     mine.write_text("{}")
@@ -382,7 +382,7 @@ def test_a_task_of_one_s_own_is_trained_on_and_its_transcripts_graded(tmp_path: 
     assert [grade.score for grade in grades] == [one.grade for one in rows]
 
 
-def test_a_finished_run_is_not_overwritten_and_another_is_begun_anew(tmp_path: Path, capsys):
+def test_another_run_is_not_overwritten_and_the_same_is_begun_anew(tmp_path: Path, capsys):
     out = tmp_path / "run"
     run(out)
     before = {path.name: path.read_bytes() for path in out.iterdir()}
@@ -392,6 +392,9 @@ def test_a_finished_run_is_not_overwritten_and_another_is_begun_anew(tmp_path: P
     assert before == {path.name: path.read_bytes() for path in out.iterdir()}
     about = load_json(out / mappo.RUN) | {"finished": False}
     (out / mappo.RUN).write_text(json.dumps(about))
+    with pytest.raises(SystemExit):
+        run(out, "--split", "duo", "--rounds", "1")
+    assert "has rounds 2, not 1; split 'trio', not 'duo'" in capsys.readouterr().err
     run(out)
     assert load_json(out / mappo.RUN)["finished"]
 

@@ -277,6 +277,11 @@ def test_the_command_leaves_a_run_in_figures_and_tells_its_end(tmp_path: Path, t
     theirs = f"logtriage eval expert observer --task {task} --episodes 20"
     assert end[4] == f"next:   {theirs if task == TASK else again}"
 
+    (out / "run.json").write_text(json.dumps(facts | {"finished": False}))
+    with pytest.raises(SystemExit):
+        ppo.main(["--task", task, *options.split(), "--out", str(out), "--seed", "4"])
+    assert "the run there has seed 3, not 4; give another directory" in capsys.readouterr().err
+
 
 def test_it_trains_in_a_world_of_one_s_own(tmp_path: Path, monkeypatch):
     """The command of docs/own-world.md, with fewer rounds."""

@@ -7,6 +7,7 @@ import zlib
 from importlib.util import find_spec
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from logtriage.beliefs.model import model_of
 from logtriage.errors import InvalidInput
 from logtriage.recorded import shipped_incidents
 from logtriage.roles.splits import TRIO
+from logtriage.topology import Service
 from logtriage.vector import BatchedTriage, BeliefBatch, BeliefScreens, belief_batch
 from logtriage.vector.cells import CHANNELS, FIELDS, IS_DOWN, cell_numbers, padded
 from logtriage.world.channels import Channel, Evidence
@@ -100,12 +102,46 @@ def test_screens_that_fit_no_hypothesis_are_refused() -> None:
     with pytest.raises(InvalidInput, match="row 1: no hypothesis fits the evidence"):
         batch.update(np.array([[one, nothing], [one, two], [two, nothing]]))
     assert batch.weights.any(axis=1).tolist() == [True, False, True]
+    for shares in (batch.probabilities(), batch.marginals().root):
+        assert shares.any(axis=1).tolist() == [True, False, True]
     batch.update(np.array([[nothing], [nothing]]), rows=[0, 2])
     with pytest.raises(InvalidInput, match="row 1: no hypothesis fits the evidence"):
         batch.update(np.array([[nothing]]), rows=[1])
     batch.reset(np.zeros((1, 7), int), rows=[1])
     batch.update(np.array([[two, nothing]]), rows=[1])
     assert (batch.weights[1] == batch.weights[2]).all()
+
+
+@pytest.mark.parametrize(
+    ("cells", "given", "message"),
+    [
+        (np.zeros((1, 0, 5), int), {}, r"cells: shape \(1, 0, 5\), expected \(3, 0, 5\)"),
+        (np.zeros((3, 1, 5)), {}, "cells: expected integers, got an array of float64"),
+        (np.zeros((3, 0, 5)), {"actions": [0] * 6}, r"actions: shape \(6, 1\), expected \(3, 1\)"),
+        (np.zeros((3, 0, 5)), {"actions": [2.9] * 3}, "actions: expected integers"),
+        (np.zeros((3, 0, 5)), {"misrouted": [True]}, r"misrouted: shape \(1,\), expected \(3,\)"),
+        (np.zeros((3, 0, 5)), {"misrouted": [1, 0, 0]}, "misrouted: expected booleans"),
+    ],
+)
+def test_screens_of_other_shapes_are_refused(cells: Any, given: Any, message: str) -> None:
+    batch = batch_of(3)
+    with pytest.raises(InvalidInput, match=message):
+        batch.update(cells, **given)
+    assert not batch.weights.any()
+    batch.update(np.zeros((0, 0, 5)), rows=[])
+    with pytest.raises(InvalidInput, match="evidence: 1 lists for 3 rows"):
+        batch.numbers([[]])
+
+
+def test_what_bytes_cannot_count_is_refused() -> None:
+    world = simulation_of(f"{TASK}/test/0")
+    leaves = tuple(f"svc-{number}" for number in range(115))
+    services = (Service("hub", "edge", calls=leaves), *(Service(one, "service") for one in leaves))
+    model = model_of(world.setting, attrs.evolve(world.topology, services=services), None)
+    with pytest.raises(InvalidInput, match="service 'hub' can say 129 things"):
+        BeliefBatch(model, count=1, horizon=5)
+    with pytest.raises(InvalidInput, match="count: -1 is not in 0 to"):
+        BeliefBatch(*batch_of(1).models, count=-1, horizon=5)
 
 
 def test_states_that_no_batch_can_hold_are_refused() -> None:

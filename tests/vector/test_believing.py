@@ -8,7 +8,6 @@ import pytest
 
 from logtriage import Remediate, RequestTraces, initial_state, make_incident, transition
 from logtriage.actions import action_id
-from logtriage.beliefs import belief
 from logtriage.beliefs.shaping import value_of
 from logtriage.errors import InvalidInput
 from logtriage.evidence import evidence
@@ -34,15 +33,6 @@ def test_a_layout_has_no_gaps_and_no_overlaps() -> None:
     ends = [at.stop for at in layout.blocks.values()]
     assert [at.start for at in layout.blocks.values()] == [0, *ends[:-1]]
     assert ends[-1] == layout.size == BeliefScreens(batch).layout.size
-
-
-def test_the_prior_is_that_of_the_scalar_belief() -> None:
-    batch = batch_of()
-    screens = BeliefScreens(batch)
-    screens.begin(batch.reset("test", np.arange(10)))
-    for row in range(10):
-        state = initial_state(make_incident(f"{TASK}/test/{row}"))
-        assert screens.beliefs.weights[row].tolist() == list(belief(state).weights)
 
 
 def test_the_value_of_acting_is_that_of_the_best_plan_without_a_hand_over() -> None:
@@ -116,3 +106,5 @@ def test_actions_are_checked() -> None:
     screens.begin(screen)
     with pytest.raises(InvalidInput, match=r"actions: shape \(3,\), expected \(2,\)"):
         screens.read(screen, np.zeros(3, int))
+    with pytest.raises(InvalidInput, match="fresh: expected integers, got an array of bool"):
+        screens.read(screen, np.zeros(2, int), fresh=[False, True])

@@ -20,6 +20,8 @@ from tests.builders import FIVE_TEAMS
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
 
+from logtriage.vector.tokens.compiled.screens import most_cells
+
 
 def begun(count: int = 3) -> BatchedTriage:
     batch = BatchedTriage("single_crash-v4")
@@ -33,13 +35,23 @@ def test_a_task_with_a_topology_for_each_incident_needs_one_of_ones_own() -> Non
     assert BatchedTriage("fleet_outage-v4", topology=FIVE_TEAMS).topology == FIVE_TEAMS
 
 
-def test_a_horizon_that_no_byte_counts_is_refused() -> None:
+def test_what_no_byte_counts_is_refused_and_cells_have_room() -> None:
     task = attrs.evolve(get_task("single_crash-v4"), horizon=126)
     assert BatchedTriage(attrs.evolve(task, horizon=250)).task.horizon == 250
     with pytest.raises(InvalidInput, match="horizon 251 of task 'single_crash-v4'"):
         BatchedTriage(attrs.evolve(task, horizon=251))
     with pytest.raises(InvalidInput, match="with 2 who act in each tick: expected at most 125"):
         BatchedTriage(task, lanes=2)
+    with pytest.raises(InvalidInput, match="lanes: 0 is not in 1 to 250"):
+        BatchedTriage(task, lanes=0)
+    # 250 services with 132 kinds of faults have more hypotheses than 16 bits count.
+    assert np.can_cast(np.uint16, begun().incidents.hypothesis.dtype)
+    # A look at a history has 3 cells, and 2 more for each remedy.
+    assert most_cells(3, 24, 2, 1, 0, 40) > 24 * (3 + 2 * 40)
+    batch = begun()
+    cells = batch._kernels.cells(batch.incidents, batch.episodes, np.arange(3))
+    assert cells.base is not None
+    assert cells.base.nbytes == cells.nbytes  # no more memory than the screens need
 
 
 def mine(state: State) -> tuple[float, str]:
@@ -86,18 +98,22 @@ def test_bad_indices_are_refused(split: str, index: object, message: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("actions", "message"),
+    ("actions", "active", "message"),
     [
-        ([0, 0], r"actions: shape \(2,\), expected \(3,\)"),
-        ([0, 0, 75], r"actions\[2\]: 75 is not in 0 to"),
-        ([0, -1, 0], r"actions\[1\]: -1 is not in 0 to"),
+        ([0, 0], None, r"actions: shape \(2,\), expected \(3,\)"),
+        ([0, 0, 75], None, r"actions\[2\]: 75 is not in 0 to"),
+        ([0, -1, 0], None, r"actions\[1\]: -1 is not in 0 to"),
+        ([0, 0, 0], [1, 0, 1], "active: expected booleans, got an array of int64"),
+        ([0, 0, 0], [False], r"active: shape \(1,\), expected \(3,\)"),
     ],
 )
-def test_bad_actions_are_refused_and_change_nothing(actions: list[int], message: str) -> None:
+def test_bad_actions_are_refused_and_change_nothing(
+    actions: list[int], active: list[bool] | None, message: str
+) -> None:
     batch = begun()
     before = batch.look()
     with pytest.raises(InvalidInput, match=message):
-        batch.step(actions)
+        batch.step(actions, active)
     assert np.array_equal(batch.look().observation, before.observation)
 
 

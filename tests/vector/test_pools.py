@@ -67,9 +67,12 @@ def test_rows_of_several_worlds_are_those_of_the_scalar_core(task: str, split: s
         screen = batch.step(actions)
         beliefs.read(screen, actions)
     many = belief_batch(states)
+    doubt = many.marginals().doubt
     for row, state in enumerate(states):
         assert_believed(many.weights[row], state)
         now = belief(state)
+        # The pool's widest world does not count.
+        assert doubt[row, 0] == pytest.approx(now.entropy / np.log2(len(now.weights)), abs=1e-5)
         for place, team in enumerate(state.incident.topology.teams):
             assert many.teams()[row, place] == pytest.approx(now.teams.get(team, 0.0), abs=1e-5)
 
@@ -130,10 +133,11 @@ def test_what_is_no_pool_is_refused() -> None:
         (range(65), "pool: expected 1 to 64 different worlds of a split, got 65"),
         ((), "pool: expected 1 to 64 different worlds of a split, got 0"),
         ((1, 1), "pool: expected 1 to 64 different worlds of a split, got 2"),
-        ((256,), "pool: world 256 is not in 0 to 255"),
+        ((256,), r"pool\[0\]: 256 is not in 0 to 255"),
+        ((1.5,), "pool: expected integers, got an array of float64"),
     ):
         with pytest.raises(InvalidInput, match=message):
-            BatchedTriage(TASK, pool=pool)
+            BatchedTriage(TASK, pool=pool)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="'single_crash-v4' has one world, and needs none"):
         BatchedTriage("single_crash-v4", pool=(1,))
     with pytest.raises(InvalidInput, match="each world of task 'unseen_world-v4' has a topology"):

@@ -53,12 +53,9 @@ def test_a_line_depends_on_its_own_token_service_technology_tick_and_seed_alone(
     moved = attrs.evolve(FIVE_TEAMS, services=(elsewhere, *FIVE_TEAMS.services[1:]))
     assert line("lock_wait", topology=moved) == said
     changed = [
-        line("lag"),
-        line("lock_wait", topology=on("mysql")),
-        line("lock_wait", start=3),
-        line("lock_wait", seed=8),
-        line("lock_wait", group=1),
-    ]
+        line("lag"), line("lock_wait", topology=on("mysql")), line("lock_wait", start=3),
+        line("lock_wait", seed=8), line("lock_wait", group=1),
+    ]  # fmt: skip
     assert len({said.message, *(row.message for row in changed)}) == 6
 
 

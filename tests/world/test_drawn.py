@@ -30,15 +30,12 @@ def remembered(seed: int) -> World:
 def signatures(world: World) -> dict[str, Signature]:
     rules = world.rules
     return {
-        "common": rules.common,
-        "background": world.background,
-        "healthy": rules.healthy,
-        "waiting": rules.affected.waiting,
-        "loaded": rules.affected.loaded,
+        "common": rules.common, "background": world.background, "healthy": rules.healthy,
+        "waiting": rules.affected.waiting, "loaded": rules.affected.loaded,
         **{one.name: one.signature for one in rules.distractions},
         **{kind.name: kind.signature for kind in world.kinds},
         **{one.name: one.signature for one in world.benign},
-    }
+    }  # fmt: skip
 
 
 def shares(world: World) -> list[int]:
@@ -121,12 +118,9 @@ def test_remedies_and_classes_are_dealt_out_anew_and_whom_a_class_pages_stays() 
 def test_no_name_of_the_base_world_is_left() -> None:
     services = {row.name for layout in BASE.layouts for row in layout.services}
     names = {
-        *BASE.kind_names,
-        *(one.name for one in BASE.benign),
-        *BASE.rules.teams,
-        *services,
+        *BASE.kind_names, *(one.name for one in BASE.benign), *BASE.rules.teams, *services,
         *(layout.name for layout in BASE.layouts),
-    }
+    }  # fmt: skip
     gone = re.compile(rf"\b({'|'.join(map(re.escape, names))})\b")
     for world in DRAWN:
         found = gone.search(world.content.decode())

@@ -9,7 +9,7 @@ from logtriage.observation import slice_for
 from logtriage.roles import Role
 from logtriage.tasks import TaskSpec
 from logtriage.world.channels import DOWN, EARLIEST, Channel, Evidence
-from logtriage.world.liveliness import Reading
+from logtriage.world.figures import Reading
 from logtriage.world.loading import load_world
 from logtriage.world.schema.forms import Climb, Range
 from logtriage.world.voice import Voice

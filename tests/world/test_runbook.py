@@ -50,8 +50,6 @@ def test_every_class_is_paged_by_its_rule() -> None:
         for kind in WORLD.kinds
     }
     assert paged == {
-        "code": "backend-team",
-        "data": "backend-team",
-        "capacity": "sre-team",
+        "code": "backend-team", "data": "backend-team", "capacity": "sre-team",
         "security": "security-team",
-    }
+    }  # fmt: skip

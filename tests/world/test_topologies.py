@@ -32,19 +32,13 @@ def test_other_sizes_are_refused(size: int) -> None:
         random_topology(1, size)
 
 
-def test_the_same_seed_gives_the_same_graph_and_another_one_another() -> None:
+def test_a_seed_gives_one_graph_and_one_name_that_tells_no_seed() -> None:
     again = random_topology.__wrapped__(3, 30)
     assert again == random_topology(3, 30)
     assert len({random_topology(seed, 30).services for seed in range(50)}) == 50
-
-
-def test_the_name_follows_from_the_content_and_tells_no_seed() -> None:
-    graph = random_topology(3, 30)
-    assert graph.name == random_topology.__wrapped__(3, 30).name
-    assert graph.name.startswith("drawn-")
-    names = {
-        random_topology(seed, 5).name: random_topology(seed, 5).services for seed in range(500)
-    }
+    assert again.name == random_topology(3, 30).name
+    assert again.name.startswith("drawn-")
+    names = {random_topology(one, 5).name: random_topology(one, 5).services for one in range(500)}
     assert len(names) == len(set(names.values()))
 
 
@@ -109,10 +103,7 @@ def test_a_team_that_a_kind_pages_must_be_there() -> None:
 
 def test_a_layout_without_a_team_that_its_world_pages_is_refused(tmp_path: Path) -> None:
     copy = copy_of("tiny", tmp_path)
-    edit(
-        copy / "topologies" / "shop.toml",
-        "services =",
-        'teams = ["web-team", "data-team"]\nservices =',
-    )
+    teams = 'teams = ["web-team", "data-team"]'
+    edit(copy / "topologies/shop.toml", "services =", f"{teams}\nservices =")
     with pytest.raises(WorldError, match="paged: capacity: unknown team 'ops-team'"):
         load_world(copy)

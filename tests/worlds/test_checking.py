@@ -199,9 +199,7 @@ def test_a_kind_pages_a_team_that_its_tasks_have(tmp_path: Path) -> None:
     )
 
 
-def test_a_tier_may_have_a_class_of_its_own_kinds_only_if_something_lives_there(
-    tmp_path: Path,
-) -> None:
+def test_a_tier_has_a_class_of_its_own_kinds_only_if_something_lives_there(tmp_path: Path) -> None:
     own = copy_of("tiny", tmp_path)
     (own / "kinds/heavy_query.toml").unlink()
     with pytest.raises(WorldError, match=r"classes: 'data' has no kind"):
@@ -230,9 +228,7 @@ def test_a_drawn_topology_needs_tiers_that_call(tmp_path: Path) -> None:
     with pytest.raises(WorldError, match=r"drawn_topologies.tiers: shares add up to 100"):
         load_world(own)
     edit(own / "world.toml", "share = 59", "share = 58")
-    edit(
-        own / "world.toml", '{ name = "edge-gateway", tier = "edge"', '{ name = "x", tier = "queue"'
-    )
+    edit(own / WORLD, '{ name = "edge-gateway", tier = "edge"', '{ name = "x", tier = "queue"')
     with pytest.raises(WorldError, match=r"gateway.tier: unknown entry tier 'queue'; known: edge"):
         load_world(own)
 
@@ -240,22 +236,19 @@ def test_a_drawn_topology_needs_tiers_that_call(tmp_path: Path) -> None:
 SEEN = [
     ("cpu = { high = 25 }", "cpu = { high = 0 }", "background.cpu.high: expected at least 1 per"),
     (
-        "cpu = { high = 25 }",
-        "cpu = { high = 100 }",
+        "cpu = { high = 25 }", "cpu = { high = 100 }",
         "background.cpu: high 100 leave nothing of 100",
     ),
     (
-        "time = { itself = 20, calls = 20 }",
-        "time = { itself = 20 }",
+        "time = { itself = 20, calls = 20 }", "time = { itself = 20 }",
         "background.time.calls: expected at least 1 per cent: any service of edge",
     ),
     ("timeout = 10, names = 3 }", "timeout = 10 }", "background.log.names: expected at least 1"),
     (
-        "cpu = { high = 25 }",
-        "cpu = { high = 25, names = 3 }",
+        "cpu = { high = 25 }", "cpu = { high = 25, names = 3 }",
         "background.cpu: unknown token 'names'; known: high",
     ),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "other", "said"), SEEN)

@@ -21,11 +21,8 @@ def test_a_copy_differs_by_its_name_alone(like: str, tmp_path: Path) -> None:
     assert load_world(tmp_path / "my-shop") == made
     (only,) = differences(load_world(like), made)
     assert (only.file, only.field, only.before, only.after) == (
-        "world.toml",
-        "name",
-        like,
-        "my-shop",
-    )
+        "world.toml", "name", like, "my-shop",
+    )  # fmt: skip
     assert left_in(tmp_path) == ["my-shop"]
 
 
@@ -83,9 +80,7 @@ def test_a_name_that_no_line_of_its_own_says_is_refused(tmp_path: Path) -> None:
     )
 
 
-def test_nothing_is_left_where_writing_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_left_if_writing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(self: Path, _: bytes) -> int:
         raise OSError(28, "No space left on device", str(self))
 

@@ -159,9 +159,7 @@ def test_an_episode_of_a_row_is_of_the_world_that_the_row_says(own: World, other
         Episode.of_row({"incident": OWN}, resolve=Incidents(world=own))
 
 
-def test_rows_of_other_frameworks_name_a_world_that_was_given_here(
-    own: World, folder: Path
-) -> None:
+def test_rows_of_other_frameworks_name_a_world_given_here(own: World, folder: Path) -> None:
     sources = Sources()
     assert sources.rows(["outage"], "test", 1, 3, world=folder) == [OWN]
     assert sources.rows([f"{NAME}:outage"], "test", 1, 3) == [OWN]

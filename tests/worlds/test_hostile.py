@@ -67,34 +67,25 @@ HOSTILE: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "link": (link_to_a_file, "kinds/link.toml", "a link; links are not followed"),
     "loop": (link_to_itself, "kinds/loop", "a link; links are not followed"),
     "linked folder": (link_for_a_folder, "topics", "a link; links are not followed"),
-    "circle": (
-        changed("topologies/shop.toml", 'calls = ["shop-db"]', 'calls = ["shop-db", "web"]'),
-        "topologies/shop.toml",
-        "services: calls go in a circle: web -> shop -> web",
-    ),
     "attributes": (
         changed("topics/failed.toml", "{n} requests", "{n.__class__.__mro__} requests"),
-        "topics/failed.toml",
-        "a brace belongs to a bare placeholder such as {ms}",
+        "topics/failed.toml", "a brace belongs to a bare placeholder such as {ms}",
     ),
     "deep": (changed(KIND, "order = 2", f"order = {'[' * 20_000}"), KIND, "nested too deeply"),
     "tag": (
         changed("topics/failed.toml", "{n} requests", "<tool_call>{n} requests"),
-        "topics/failed.toml",
-        "expected no mark of a chat template, such as <tool_call>",
+        "topics/failed.toml", "expected no mark of a chat template, such as <tool_call>",
     ),
     "hidden": (
         changed("topics/failed.toml", "{n} requests", "{n}\ufe0f\U000e0100 requests"),
-        "topics/failed.toml",
-        r"{n}\ufe0f\U000e0100 requests",
+        "topics/failed.toml", r"{n}\ufe0f\U000e0100 requests",
     ),
     "look-alike": (
         changed("topologies/shop.toml", 'name = "shop-db"', 'name = "sh\u043ep-db"'),
-        "topologies/shop.toml",
-        "letters of one script",
+        "topologies/shop.toml", "letters of one script",
     ),
     "no text": (changed(KIND, "demand exceeds", "\x00 exceeds"), KIND, "not TOML"),
-}
+}  # fmt: skip
 
 
 @pytest.fixture(name="own")

@@ -11,7 +11,7 @@ import pytest
 
 from logtriage.errors import UnknownName, WorldError
 from logtriage.world import loading
-from logtriage.world.folders import MAX_FILE, read_folder
+from logtriage.world.folders import read_folder
 from logtriage.world.loading import WORLDS_VARIABLE, build, load_world, shipped_worlds
 from logtriage.world.model import World
 from logtriage.world.schema import canonical
@@ -46,7 +46,7 @@ def test_a_folder_is_read_anew_and_equal_content_is_one_value(own: Path) -> None
     assert second.rules.minor_faults == 90
 
 
-def test_names_are_searched_in_the_folders_of_the_variable(
+def test_a_world_is_searched_in_the_folders_of_the_variable_and_bears_its_name(
     own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(UnknownName, match=r"unknown world 'own'.*known: .*tiny"):
@@ -55,6 +55,9 @@ def test_names_are_searched_in_the_folders_of_the_variable(
     assert load_world(NAME) is load_world(own)
     with pytest.raises(UnknownName, match=r"did you mean 'own'\?"):
         load_world("won")
+    own.rename(tmp_path / "other")
+    with pytest.raises(WorldError, match=r"world.toml: name: expected 'other'.*got 'own'"):
+        load_world("other")
 
 
 def test_the_name_of_a_folder_that_is_here_is_that_folder(
@@ -64,15 +67,6 @@ def test_the_name_of_a_folder_that_is_here_is_that_folder(
     assert load_world(own.name) == load_world(Path(own.name)) == load_world(own)
     (own.parent / "tiny").mkdir()
     assert load_world("tiny").name == "tiny"  # the shipped world
-
-
-def test_a_world_found_by_name_bears_it(
-    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own.rename(tmp_path / "other")
-    monkeypatch.setenv(WORLDS_VARIABLE, str(tmp_path))
-    with pytest.raises(WorldError, match=r"world.toml: name: expected 'other'.*got 'own'"):
-        load_world("other")
 
 
 def test_a_changed_copy_cannot_bear_the_name_of_a_shipped_world(own: Path) -> None:
@@ -180,9 +174,7 @@ def test_a_pickle_of_another_version_is_refused() -> None:
         ("kinds/overload.toml", "order = 2", 'name = "x"', "name: the file's name says it"),
         ("kinds/overload.toml", "cpu = { high = 75 }", "cpu = 75", "signature: cpu: expected a"),
         (
-            "kinds/overload.toml",
-            "high = 75",
-            'high = "75"',
+            "kinds/overload.toml", "high = 75", 'high = "75"',
             "cpu.high: expected a share in per cent",
         ),
         ("kinds/overload.toml", "high = 75", "high = 0.75", "number from 0 to 100; got 0.75"),
@@ -193,7 +185,7 @@ def test_a_pickle_of_another_version_is_refused() -> None:
         ("tokens.toml", "range = [20, 50]", "range = [2, 5], climb = []", "expected one of range"),
         ("topics/failed.toml", '["ERROR", "unh', '["unh', "expected [level, text]"),
     ],
-)
+)  # fmt: skip
 def test_a_field_of_another_form_is_refused(
     own: Path, file: str, old: str, new: str, error: str
 ) -> None:
@@ -223,29 +215,16 @@ def test_a_pipe_is_no_file(own: Path) -> None:
     assert refused(own) == f"{NAME}/kinds/pipe.toml: expected a file"
 
 
-def test_huge_files_are_refused_unread(own: Path) -> None:
-    (own / "kinds/overload.toml").write_bytes(b"#" * (10 << 20))
-    assert refused(own) == f"{NAME}/kinds/overload.toml: larger than {MAX_FILE >> 10} KiB"
-    (own / "kinds/overload.toml").unlink()
-    for number in range(10):
-        (own / f"kinds/kind_{number}.toml").write_bytes(b"#" * (MAX_FILE - 1))
-    assert "its files are larger than 512 KiB together" in refused(own)
-
-
 @pytest.mark.parametrize(
     "text",
     [
-        "x = " + "[" * 30_000,
-        "x = " + "{a=" * 20_000,
-        "a." * 30_000 + "a = 1",
-        "[" + ".".join(["'a'"] * 15_000) + "]",
-        "order = " + "9" * 60_000,
-        "order = 0x" + "f" * 60_000,
-        "order = \udcff",
+        "x = " + "[" * 30_000, "x = " + "{a=" * 20_000, "a." * 30_000 + "a = 1",
+        "[" + ".".join(["'a'"] * 15_000) + "]", "order = " + "9" * 60_000,
+        "order = 0x" + "f" * 60_000, "order = \udcff",
         "\n".join(f"[{'.'.join('a' * 12)}.b{one}]" for one in range(1_500)),
     ],
     ids=["lists", "tables", "dotted key", "dotted header", "digits", "hex", "bytes", "headers"],
-)
+)  # fmt: skip
 def test_files_made_to_hang_a_parser_are_refused(own: Path, text: str) -> None:
     (own / "kinds/overload.toml").write_bytes(text.encode("utf-8", "surrogateescape"))
     assert refused(own).startswith(f"{NAME}/kinds/overload.toml: ")

@@ -29,12 +29,9 @@ NAMED: Final = frozenset(("tier", "tiers", "token", "tokens", "sort", "fault_cla
 #: Why some modules name what a world names, and what. Each is found by the search.
 EXCEPTED: Final = (
     ("incidents of a recording are of no world", "recorded/", None),
-    ("replies that break parsers name any team",
-     "audit/vocabulary.py", "sre-team"),
-    ("metrics of recordings",
-     "policies/inquiry.py", "cpu"),
-    ("where a model is computed",
-     "adapters/local/loading.py", "cpu"),
+    ("replies that break parsers name any team", "audit/vocabulary.py", "sre-team"),
+    ("metrics of recordings", "policies/inquiry.py", "cpu"),
+    ("where a model is computed", "adapters/local/player.py", "cpu"),
 )  # fmt: skip
 
 Found = tuple[str, str]
@@ -45,17 +42,15 @@ def names() -> dict[str, frozenset[str]]:
     """What the default world names, in groups that stand in rows."""
     world = load_world("oncall")
     return {
-        "tiers": frozenset(world.tier_names),
-        "teams": frozenset(world.rules.teams),
-        "remedies": frozenset(world.rules.remedies),
-        "classes": frozenset(world.classes),
+        "tiers": frozenset(world.tier_names), "teams": frozenset(world.rules.teams),
+        "remedies": frozenset(world.rules.remedies), "classes": frozenset(world.classes),
         "conditions": frozenset((*world.kind_names, *_others(world))),
         "sorts": frozenset((*world.gauges, *world.spans)),
         **{
             sort: frozenset((ordinary, *(one.name for one in world.sorts[sort])))
             for sort, ordinary in world.ordinary.items()
         },
-    }
+    }  # fmt: skip
 
 
 def _others(world: World) -> Iterator[str]:
@@ -172,17 +167,15 @@ def test_every_exception_is_needed() -> None:
 @pytest.mark.parametrize(
     ("source", "wanted"),
     [
-        ('KIND = "slow_query"', {"slow_query"}),
-        ('f"restart:{service}"', {"restart"}),
+        ('KIND = "slow_query"', {"slow_query"}), ('f"restart:{service}"', {"restart"}),
         ('KIND = f"of {one}: a stuck_replica"', {"stuck_replica"}),
         ('one.tier == "edge"', {"edge"}),
         ('[row for row in rows if row.tier in ("service", "queue")]', {"service", "queue"}),
-        ('token != "usual"', {"usual"}),
-        ('TOKENS = ("none", "release")', {"none", "release"}),
+        ('token != "usual"', {"usual"}), ('TOKENS = ("none", "release")', {"none", "release"}),
         ('row["service"], "edge of a map", {"data": 1, "code": 2}', set()),
         ('def kind():\n    """Such as ``slow_query``."""', set()),
         ('WORDS = "the memory of a queue"', set()),
     ],
-)
+)  # fmt: skip
 def test_the_search_finds_names_and_leaves_other_words_alone(source: str, wanted: set[str]) -> None:
     assert found_in(source) == wanted

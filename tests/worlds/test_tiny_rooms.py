@@ -14,6 +14,7 @@ from logtriage.roles import role_actions
 from logtriage.roles.splits import TRIO
 from logtriage.world.channels import DOWN
 from logtriage.world.loading import load_world
+from tests.rendering.reader_notation import states_of
 from tests.worlds.test_names import HOMONYMS, names
 
 TINY = load_world("tiny")
@@ -26,12 +27,7 @@ def incident(number: int = 3) -> lt.Incident:
 
 def screens(policy: str, of: lt.Incident) -> list[Observation]:
     """What a policy is shown from the first screen to the last."""
-    state = lt.initial_state(of)
-    found = [lt.observe(state)]
-    for action in play(of, policy).actions:
-        state = lt.transition(state, action)
-        found.append(lt.observe(state))
-    return found
+    return [lt.observe(state) for state in states_of(play(of, policy))]
 
 
 def test_the_prompt_has_a_row_for_everything_that_the_world_has() -> None:

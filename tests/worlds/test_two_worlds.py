@@ -31,11 +31,9 @@ NUMBERS = range(2)
 ROWS = np.arange(20)
 #: A service of each tier: sets of faults are some 2,000 here, and 20,000 on seven services.
 FOUR = (
-    Service("front", "edge", calls=("shop", "mail")),
-    Service("shop", "service", calls=("store",)),
-    Service("store", "datastore"),
-    Service("mail", "queue"),
-)
+    Service("front", "edge", calls=("shop", "mail")), Service("shop", "service", calls=("store",)),
+    Service("store", "datastore"), Service("mail", "queue"),
+)  # fmt: skip
 #: Where something is kept of what a world says.
 KEEPING = ("logtriage.world", "logtriage.beliefs", "logtriage.vector", "logtriage.drawing")
 
@@ -102,15 +100,10 @@ def told(state: lt.State) -> str:
     held = belief(state)
     return repr(
         (
-            state.incident.truth,
-            state.incident.directory,
-            lt.observe(state),
-            held.weights,
-            held.teams,
-            held.remedies,
-            held.calls,
+            state.incident.truth, state.incident.directory, lt.observe(state), held.weights,
+            held.teams, held.remedies, held.calls,
         )
-    )
+    )  # fmt: skip
 
 
 def lines(task: TaskSpec) -> Iterator[str]:

@@ -11,11 +11,13 @@ import attrs
 from rich.console import Console
 from scipy.stats import t as student
 
+from logtriage.evaluation.episodes import mis_paged, paged_right
 from logtriage.evaluation.net_values import net_difference
 from logtriage.evaluation.net_values import net_value as net_of
 from logtriage.evaluation.statistics import Interval
 from logtriage.grading import score
-from logtriage.state import Closing, State
+from logtriage.grading.grade import is_handed_over
+from logtriage.state import State
 from training.common.files import save_text
 
 #: The held-out episodes, in the directory of a run.
@@ -26,7 +28,7 @@ CURVE: Final = "curve.csv"
 
 @attrs.frozen
 class Row:
-    """A closed episode; ``worth`` is what handing it over earns."""
+    """A closed episode, told as ``logtriage report`` does; ``worth`` is what a hand-over earns."""
 
     incident: str
     worth: float
@@ -46,16 +48,16 @@ Seeds = Sequence[Sequence[Row]]
 
 def row_of(state: State) -> Row:
     """The figures of an episode; an open one is graded as it stands."""
-    facts, incident = state.facts, state.incident
+    incident = state.incident
     assert incident.worth_of_hand_over is not None  # every drawn incident has a worth
     return Row(
         incident=incident.id,
         worth=incident.worth_of_hand_over,
         fault=not incident.truth.benign,
         grade=score(state),
-        handed_over=state.closing == Closing.HANDED_OVER,
-        paged_right=any(team in incident.truth.teams for _, team in facts.pages),
-        mis_paged=facts.wrong_pages > 0,
+        handed_over=is_handed_over(state),
+        paged_right=bool(paged_right(state)),
+        mis_paged=bool(mis_paged(state)),
         ticks=state.tick,
     )
 
@@ -100,12 +102,11 @@ def handed_over_by_worth(rows: Sequence[Row]) -> dict[float, float]:
 
 
 def figures(rows: Sequence[Row]) -> dict[str, Any]:
-    """Means and shares over rows, by name.
+    """Means and shares over rows, by name; of all rows, as in ``logtriage report``.
 
-    ``heeding`` is the share handed over where that is worth most, less the share where it is
-    worth least.
+    ``grade_faults`` is the mean grade where there is a fault. ``heeding`` is the share handed over
+    where that is worth most, less the share where it is worth least.
     """
-    faults = [row for row in rows if row.fault]
     net, shares = net_value(rows), handed_over_by_worth(rows)
     ends = list(shares.values()) or [math.nan]
     return {
@@ -113,10 +114,10 @@ def figures(rows: Sequence[Row]) -> dict[str, Any]:
         "low": net.low,
         "high": net.high,
         "grade": _mean([row.grade for row in rows]),
-        "grade_faults": _mean([row.grade for row in faults]),
+        "grade_faults": _mean([row.grade for row in rows if row.fault]),
         "handed_over": _mean([row.handed_over for row in rows]),
         "heeding": ends[-1] - ends[0],
-        "paged_right": _mean([row.paged_right for row in faults]),
+        "paged_right": _mean([row.paged_right for row in rows]),
         "mis_paged": _mean([row.mis_paged for row in rows]),
         "ticks": _mean([row.ticks for row in rows]),
         **{f"handed_over_{worth:g}": share for worth, share in shares.items()},
@@ -133,21 +134,19 @@ def line_of(rows: Sequence[Row]) -> str:
     """Net value, grade, pages, ticks and hand-overs by worth, in one line."""
     told = figures(rows)
     return (
-        f"net value {net_value(rows):+.3f}, grade {told['grade']:.3f}, paged right "
-        f"{told['paged_right']:.0%}, mis-paged {told['mis_paged']:.0%}, {told['ticks']:.1f} ticks; "
-        f"handed over by worth: {handed_over_in_words(rows)}"
+        f"net value {net_value(rows):+.3f}, grade {told['grade']:.3f}, "
+        f"paged right {told['paged_right']:.0%}, mis-paged {told['mis_paged']:.0%}, "
+        f"{told['ticks']:.1f} ticks an episode; handed over by worth: {handed_over_in_words(rows)}"
     )
 
 
 def tell_end(
-    console: Console, out: Path, before: Sequence[Row], after: Sequence[Row], following: str
+    console: Console, out: Path, played: Mapping[str, Sequence[Row]], following: str
 ) -> None:
-    """Print held-out play before and after, the gain, where the run is, and what to type next."""
-    lines = [f"before: {line_of(before)}"] if before else []
-    if after:
-        lines.append(f"after:  {line_of(after)}")
-    if before and after:
-        lines.append(f"gain in net value: {gain(before, after):+.3f}")
+    """Print held-out play ``before``, ``after`` and so on, the gain, the run, and what is next."""
+    lines = [f"{when + ':':7} {line_of(rows)}" for when, rows in played.items() if rows]
+    if played["before"] and played["after"]:
+        lines.append(f"gain in net value: {gain(played['before'], played['after']):+.3f}")
     for line in (*lines, f"run:    {out}", f"next:   {following}"):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
 

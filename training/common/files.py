@@ -4,7 +4,7 @@ import json
 import os
 import platform
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -29,16 +29,23 @@ def check_empty(out: Path) -> None:
         raise Refused(f"{out} is there already, and not an empty directory: give another one")
 
 
-def check_unfinished(out: Path) -> None:
-    """Refuse a directory with a finished run, or something else than a run of a trainer.
-
-    Raises:
-        Refused: naming it.
-    """
+def check_unfinished(out: Path, settings: Mapping[str, Any]) -> None:
+    """Refuse a directory with content, but an unfinished run with the same settings (Refused)."""
     if not (out / RUN).exists():
         check_empty(out)
     elif load_json(out / RUN).get("finished", True):  # what is no trainer's does not say
         raise Refused(f"{out} holds a finished run: give another directory")
+    else:
+        run_with(out, settings)
+
+
+def run_with(out: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The record of the run in a directory; Refused names each setting that differs there."""
+    old = (about := load_json(out / RUN))["settings"]
+    if changed := [name for name in settings if settings[name] != old.get(name)]:
+        there = (f"{name} {old.get(name)!r}, not {settings[name]!r}" for name in changed)
+        raise Refused(f"{out}: the run there has {'; '.join(there)}; give another directory")
+    return about
 
 
 def last_step(checkpoints: Path) -> int:

@@ -16,7 +16,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from logtriage.adapters.local.chat import Chat
-from logtriage.adapters.local.loading import (
+from logtriage.adapters.local.play import Attempt, Decoding, play
+from logtriage.adapters.local.player import (
     TEMPLATES,
     adapter_field,
     default_device,
@@ -25,7 +26,6 @@ from logtriage.adapters.local.loading import (
     load_tokenizer,
     resolved_dtype,
 )
-from logtriage.adapters.local.play import Attempt, Decoding, play
 from logtriage.adapters.local.words import Manner, add_actions, manner_of, set_manner
 from logtriage.drawing.generator import make_incident
 from logtriage.drawing.ids import incident_ids
@@ -34,7 +34,7 @@ from logtriage.incident import Incident
 from logtriage.rendering import STYLES, check_style
 from logtriage.tasks import get_task
 from training.common.figures import Row, row_of
-from training.common.files import RUN, Refused, check_empty, load_json, machine, save_text
+from training.common.files import RUN, Refused, check_empty, machine, run_with, save_text
 from training.common.options import check_fields, option
 from training.common.tasks import EVAL_SPLIT, words_for
 
@@ -168,11 +168,7 @@ def begin(
         other = "no run to resume" if resume else "a run: give another directory, or --resume"
         raise Refused(f"{out} holds {other}")
     if resume:
-        old = (about := load_json(out / RUN))["settings"]
-        if changed := [name for name in mine if mine[name] != old.get(name)]:
-            there = (f"{name} {old.get(name)!r}, not {mine[name]!r}" for name in changed)
-            raise InvalidInput(f"{out}: the run there has {'; '.join(there)}")
-        return about
+        return run_with(out, mine)
     check_empty(out)
     return {
         "command": command,

@@ -20,7 +20,7 @@ import torch
 from torch import nn
 from transformers import AutoConfig, AutoModelForCausalLM, Qwen3Config
 
-from logtriage.adapters.local.loading import base_of, check_place, is_adapter
+from logtriage.adapters.local.player import base_of, check_place, is_adapter
 from logtriage.errors import InvalidInput
 from training.common.language import LanguageSettings
 

@@ -24,11 +24,11 @@ from logtriage.world.conditions import (
     affected,
     unaffected,
 )
+from logtriage.world.drawn import MOST_IN_POOL
 from logtriage.world.model import World
 from logtriage.world.prior import Prior, prior
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.tables import Place, places
-from logtriage.world.unseen import MOST_IN_POOL
 
 Bools = NDArray[np.bool_]
 #: Stands for no fault, no service, no place.

@@ -7,16 +7,14 @@ from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from logtriage._lib.files import numbered_lines, unpacked
 from logtriage._lib.seal import Seal
 from logtriage.cli.console import messages, note
 from logtriage.cli.group import INTERRUPTED
-from logtriage.errors import InvalidInput
 
 if TYPE_CHECKING:
     from logtriage.evaluation import LoadedRun
@@ -115,27 +113,6 @@ def what_is_kept(out: Path | None) -> str:
     if out is None:
         return " are lost; use --out DIR to keep them"
     return f" are kept in {out}; the same command resumes"
-
-
-def lines_of(sources: Iterable[Path | IO[bytes]]) -> int | None:
-    """The number of lines in all sources; None if a source is damaged or can be read only once.
-
-    Raises:
-        OSError: for a file that is missing, before anything is read.
-    """
-    sources, total = list(sources), 0
-    for source in sources:
-        if isinstance(source, Path):
-            source.stat()
-    for source in sources:
-        if not isinstance(source, Path) or not source.is_file():
-            return None
-        with source.open("rb") as file:
-            try:
-                total += sum(1 for _ in numbered_lines(unpacked(file, str(source))))
-            except InvalidInput:
-                return None  # the reader of the file will report the mistake
-    return total
 
 
 def loaded_runs(directories: Iterable[Path], seal: Seal | None = None) -> "list[LoadedRun]":

@@ -39,6 +39,10 @@ def convert(
             "Where a row keeps the incident id, such as metadata.incident; or the id itself.",
         ),
     ] = None,
+    messages: Annotated[
+        str | None,
+        option("PATH", "Where a row keeps the conversation, such as trace.messages."),
+    ] = None,
     style: Annotated[
         Style, flag("How the agent acts: by tool calls, in text, or by a plan.")
     ] = Style.AUTO,
@@ -54,7 +58,8 @@ def convert(
 
     Transcripts go to stdout, one a line. A row that cannot be converted is reported with its
     file, its line and the reason, and the others are converted. Where a row shows screens, its
-    calls are held against them. Rows that are the beginning of another row are left out.
+    calls are held against them. Rows that are the beginning of another row are left out, and
+    rows that name the conversation that they are a part of are joined.
     """
     from logtriage.evaluation import Incidents
 
@@ -62,7 +67,8 @@ def convert(
     sources: list[Path | IO[bytes]] = [
         sys.stdin.buffer if name == "-" else Path(name) for name in files
     ]
-    counts = dict.fromkeys(("converted", "bad", "beginnings", "left_out", "unseen", "actions"), 0)
+    names = ("converted", "bad", "beginnings", "joined", "left_out", "unseen", "actions", "partly")
+    counts = dict.fromkeys(names, 0)
     unread: list[str] = []
     bad = BadLines()
 
@@ -82,6 +88,7 @@ def convert(
         for reading in convert_files(
             sources,
             incident_at=incident,
+            messages_at=messages,
             style=style,
             other_tools=other_tool or (),
             resolve=incidents,
@@ -89,6 +96,8 @@ def convert(
             on_beginnings=leave_out,
         ):
             counts["converted"] += 1
+            counts["joined"] += reading.rows - 1
+            counts["partly"] += reading.partly_counted
             counts["left_out"] += reading.left_out
             counts["unseen"] += reading.screens == 0
             counts["actions"] += len(reading.transcript.actions)
@@ -107,8 +116,12 @@ def _summary(counts: Mapping[str, int], unread: Sequence[str]) -> Iterator[str]:
     yield (
         f"{counts['converted']} converted; {counted(counts['bad'], 'bad row')}"
         + (f"; {beginnings} of others" if counts["beginnings"] else "")
+        + (f"; {counted(counts['joined'], 'row')} joined to others" if counts["joined"] else "")
         + (f"; {counts['unseen']} without a screen to check it by" if counts["unseen"] else "")
     )
+    if counts["partly"]:
+        whose = counted(counts["partly"], "conversation")
+        yield f"{whose} with tokens or costs of some requests only: these were left out"
     if counts["left_out"]:
         left_out = counted(counts["left_out"], "call")
         was = "it was" if counts["left_out"] == 1 else "they were"

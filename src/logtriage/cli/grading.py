@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from logtriage.cli import options
-from logtriage.cli.bar import Bar, lines_of
+from logtriage.cli.bar import Bar
 from logtriage.cli.console import BadLines, emit, note, results
 from logtriage.cli.group import SOME_BAD, UNUSABLE
 from logtriage.cli.options import argument, flag, option
@@ -42,6 +42,7 @@ def grade(
             "gate, calibration and replay.",
         ),
     ] = None,
+    fresh: options.Fresh = False,
     strict: Annotated[
         bool, flag("Exit with 1 if an action could not be read.", "--strict")
     ] = False,
@@ -67,7 +68,7 @@ def grade(
     if rubric is not None:
         rubric_named(rubric)  # before anything is read
     if out is not None:
-        check_unused(out)
+        check_unused(out, fresh=fresh)
     incidents = Incidents.of(bundle, options.seal_in(seal_file), options.world_in(of_world))
     own = options.role_split(split_roles)
     console, tally, bad = results(), Tally(), BadLines()
@@ -76,7 +77,10 @@ def grade(
     sources: list[Path | IO[bytes]] = [
         sys.stdin.buffer if name == "-" else Path(name) for name in files
     ]
-    total, lost = lines_of(sources), "" if out is None else f", and {out} is not made"
+    for source in sources:
+        if isinstance(source, Path):
+            source.stat()  # a missing file is said before anything is read
+    lost = "" if out is None else f", and {out} is not made"
     with (
         options.workers_in(jobs, ray) as workers,
         Bar(
@@ -86,7 +90,7 @@ def grade(
             grade_files(sources, incidents, rubric=rubric, role_split=own, jobs=workers)
         ) as every,
     ):
-        bar.show(0, total)
+        bar.show(0, None)
         for graded in every:
             if isinstance(graded, TranscriptError):
                 tally.bad += 1
@@ -101,7 +105,7 @@ def grade(
                     emit(grade_to_json(graded.grade))
                 else:
                     _print(console, graded.grade)
-            bar.show(tally.lines, total)
+            bar.show(tally.lines, None)
     bad.end()
     if as_json:
         emit({"summary": tally.to_json()})
@@ -114,7 +118,7 @@ def grade(
             note("nothing was graded; a file of transcripts has one JSON object a line")
         raise typer.Exit(UNUSABLE)
     if out is not None and kept:
-        keep_run(kept, out, incidents, splits_with(own), left_out=tally.bad)
+        keep_run(kept, out, incidents, splits_with(own), left_out=tally.bad, fresh=fresh)
         note(f"run in {out}", "dim")
     if tally.bad or tally.unscored or (strict and tally.unread):
         raise typer.Exit(SOME_BAD)

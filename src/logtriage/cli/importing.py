@@ -57,7 +57,9 @@ def capture(
     horizon: Horizon = 8,
     tick_seconds: Annotated[
         int | None,
-        option("S", "Length of a tick; by default as the data has it, 30 at least.", min=1),
+        option(
+            "S", "Length of a tick. Default: 30; the interval of metrics alone, if longer.", min=1
+        ),
     ] = None,
     models: Models = False,
     service_label: Annotated[

@@ -132,7 +132,10 @@ def report(
     from logtriage.evaluation.shifts import shift_rows
 
     prices = options.prices_in(value, cost_per_episode, token_prices)
+    of_shifts = (run / SHIFTS).exists()
     if html or show:
+        if of_shifts:
+            raise InvalidInput(f"{run}: a run of shifts; logtriage replay writes its page")
         figures = {"--json": as_json, "--value-of-incident": prices is not None}
         figures |= {"--legend": legend, "--luck-adjusted": luck_adjusted}
         if option := next((name for name, given in figures.items() if given), ""):
@@ -155,18 +158,20 @@ def report(
             webbrowser.open(page.resolve().as_uri())
         return
     if beliefs is not None or explain is not None or bases:
-        raise InvalidInput("--base, --beliefs and --explain go with --html")
+        raise InvalidInput(
+            "--base, --beliefs and --explain go with --html; compare prints two runs side by side"
+        )
     if out is not None:
         raise InvalidInput(
             f"{out}: a page is written with --html; compare sets two runs side by side"
         )
-    if (run / SHIFTS).exists():
+    if of_shifts:
         from logtriage.cli.shifts import put_shifts
 
         options.refuse_for_shifts(
-            value_of_incident=value, luck_adjusted=luck_adjusted, legend=legend, seal_file=seal_file
+            value_of_incident=value, luck_adjusted=luck_adjusted, seal_file=seal_file
         )
-        put_shifts(shift_rows(run / SHIFTS), as_json=as_json)
+        put_shifts(shift_rows(run / SHIFTS), as_json=as_json, legend=legend)
         return
     (loaded,) = loaded_runs([run], options.seal_in(seal_file))
     put_run(loaded, prices, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)

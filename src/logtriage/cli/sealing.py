@@ -35,9 +35,10 @@ def close(
     if not ledger.exists():
         raise InvalidInput(f"{ledger}: no such ledger")
     with Ledger(ledger, run) as held:
-        transcripts = held.close_run()
-    with replacing(out) as file:
-        file.writelines(f"{encode_transcript(transcript)}\n".encode() for transcript in transcripts)
+        transcripts = held.transcripts()
+        with replacing(out) as file:
+            file.writelines(f"{encode_transcript(each)}\n".encode() for each in transcripts)
+        held.close_run()  # last: a run that is closed cannot be written again
     if as_json:
         emit({"run": run, "attempts": len(transcripts)})
     else:

@@ -12,10 +12,10 @@ from logtriage.actions import Malformed
 from logtriage.adapters.served import ENDPOINT, Endpoint, ServedPlayer, play_served
 from logtriage.adapters.shift_episode import ShiftEpisode
 from logtriage.cli.bar import Bar, what_is_kept
-from logtriage.cli.console import emit, messages, note, results, say
+from logtriage.cli.console import emit, messages, note, put, results, say
 from logtriage.cli.figures import Figures, estimate
 from logtriage.cli.group import SOME_BAD
-from logtriage.cli.screens import heading, number
+from logtriage.cli.screens import facts, heading, number
 from logtriage.cli.served import in_words, served_players
 from logtriage.cli.typed import HUMAN, read_action
 from logtriage.errors import UnknownName
@@ -43,6 +43,13 @@ if TYPE_CHECKING:
     from logtriage.evaluation.shifts import ShiftRecorder, ShiftRow
 
 _TITLES = ("player", "shifts", "grade", "net value", "MTTA", "MTTR", "missed", "handed over")
+_MEANINGS = (
+    ("grade", "mean grade of the scored shifts, with its bootstrap interval"),
+    ("net value", "worth beyond forwarding everything (forward_all) on the same shifts"),
+    ("MTTA, MTTR", "mean ticks from the first alert to the first action, and to the fix"),
+    ("missed", "incidents in a shift that nobody touched, or that ran out of time"),
+    ("handed over", "incidents in a shift that were handed over"),
+)
 _HELP = (
     "SYSTEM ACTION, such as checkout metrics user-db or checkout page TEAM; note TEXT; "
     "wait [TICKS]; rules; screen; quit"
@@ -62,6 +69,7 @@ def evaluate_shifts(
     fresh: bool,
     retry_unscored: bool,
     as_json: bool,
+    legend: bool,
 ) -> None:
     """Let players play shifts, and print a table for each task; ``out`` keeps them and goes on."""
     from logtriage.evaluation.keeping import holding
@@ -93,7 +101,7 @@ def evaluate_shifts(
                 )
             rows.append(shift_row(policy, task, records))
             errors.append(next((record["error"] for record in records if record["error"]), ""))
-    put_shifts(rows, as_json=as_json)
+    put_shifts(rows, as_json=as_json, legend=legend)
     for row, error in zip(rows, errors, strict=True):
         if row.unscored:
             note(
@@ -107,8 +115,11 @@ def evaluate_shifts(
         raise typer.Exit(SOME_BAD)
 
 
-def put_shifts(rows: "Sequence[ShiftRow]", *, as_json: bool) -> None:
-    """Print the figures of shifts: a table for each task, or a JSON object per line."""
+def put_shifts(rows: "Sequence[ShiftRow]", *, as_json: bool, legend: bool) -> None:
+    """Print the figures of shifts: a table for each task, or a JSON object per line.
+
+    ``legend`` adds the meanings of the columns.
+    """
     if as_json:
         for row in rows:
             emit(row)
@@ -119,6 +130,9 @@ def put_shifts(rows: "Sequence[ShiftRow]", *, as_json: bool) -> None:
             _TITLES,
             [row.cells(lambda span: estimate(span).plain) for row in rows if row.task == task],
         )
+    if legend:
+        say(results(), heading("LEGEND"))
+        put(results(), facts(list(_MEANINGS)))
 
 
 def _recorder(
@@ -159,6 +173,8 @@ def play_shift(shift_id: str, policy: str, *, brief: bool, as_json: bool) -> Non
     except EOFError:
         note("stopped early: the grade is of what was done so far", "dim")
     graded = grade(state)
+    if coming := len(shift.arrivals) - len(graded.incidents):
+        note(f"{coming} incidents had not come yet, and count as 0", "dim")
     if as_json:
         emit(shift_grade_to_json(graded))
         return

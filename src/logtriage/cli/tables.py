@@ -1,7 +1,7 @@
 """Tables of figures: the rows of a run, and runs compared."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Final
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from rich.console import Console
 from rich.text import Text
@@ -14,41 +14,29 @@ from logtriage.errors import InvalidInput
 from logtriage.evaluation import Calls, Comparison, Interval, Losses, Row
 from logtriage.evaluation.money import Worth, WorthDifference
 from logtriage.evaluation.repeats import Repeats
-from logtriage.report.text import NO_FIGURE
+from logtriage.report.columns import DETAILS, HEADLINE, Column
+from logtriage.report.text import HARDNESS, NO_FIGURE, PARTS, interval, percent
+from logtriage.report.text import number as of_pages
 
-_SHARES: Final = (
-    ("root_cause", "root\ncause"),
-    ("fault_class", "fault\nclass"),
-    ("severity", "severity"),
-    ("mis_paged", "mis-paged"),
-    ("ignored", "ignored"),
-    ("false_alarm", "false\nalarms"),
-    ("exact_roots", "exact\nroots"),
-)
-#: Shares of incidents that have a worth of hand-over.
-_NET_SHARES: Final = (("handed_over", "handed\nover"), ("paged_right", "paged\nright"))
-_Column = tuple[str, Callable[[Row], Cell]]
-_PARTS: Final = (
-    ("at_first", "at\nfirst"),
-    ("asking_gained", "asking\ngained"),
-    ("decisions", "decisions"),
-    ("luck", "luck"),
-    ("hardness", "hardness"),
-)
-_WITHOUT_LUCK: Final = ("without_luck", "luck\nadjusted")
+#: The cells of a terminal, by how a page writes a figure; others are as on a page.
+_CELLS: Final[Mapping[Callable[[Any], str], Callable[[Any], Cell]]] = {
+    interval: estimate,
+    percent: share,
+    of_pages: number,
+}
+_WITHOUT_LUCK: Final = ("without_luck", "luck adjusted")
 
 
 def print_rows(
     console: Console, rows: Sequence[Row], *, legend: bool, luck_adjusted: bool = False
 ) -> None:
-    """Print tables for each task, all with the same columns, and with ``legend`` their meaning.
+    """Print tables for each task, and with ``legend`` the meaning of their columns.
 
     ``luck_adjusted`` adds the mean grade less the luck, and needs an explained episode.
     """
     if luck_adjusted:
         _check_adjusted(row.losses for row in rows)
     figures = Figures(console)
-    unscored = any(row.unscored for row in rows)
     for task in dict.fromkeys(row.task for row in rows):
         mine = [row for row in rows if row.task == task]
         played = {row.episodes // row.attempts for row in mine}
@@ -56,7 +44,7 @@ def print_rows(
         roles = "" if split is None else f", roles {spelled(split)}"
         count = f"{_things(played, 'episode')}{roles}"
         say(console, _title(task, mine[0].split, count, mine[0].rubric, mine[0].seal))
-        _put_rows(figures, mine, unscored=unscored)
+        _put_rows(figures, mine)
         _put_by_worth(figures, mine)
         _put_located(figures, mine)
         _put_losses(figures, mine, luck_adjusted=luck_adjusted)
@@ -76,46 +64,30 @@ def _title(task: str, split: str | None, count: str, rubric: str, seal: str | No
     return Text.assemble(heading(name), (f"  {count}, rubric {rubric}{sealed}", "dim"))
 
 
-def _put_rows(figures: Figures, rows: Sequence[Row], *, unscored: bool) -> None:
-    # The column of bounds is left out where it repeats the mean.
-    bounded = any(row.unscored or (row.grade and row.bound != row.grade.mean) for row in rows)
-    net = any(row.net for row in rows)
-    headline: list[_Column] = [
-        *(
-            [("net value\n[95 % interval]", lambda row: estimate(row.net and row.net.net))]
-            if net
-            else []
-        ),
-        ("mean grade\n[95 % interval]", lambda row: estimate(row.grade)),
-        *([("unscored\nas 0", lambda row: number(row.bound))] if bounded else []),
-        ("solved", _share_of("solved")),
-        *((title, _share_of(name, in_net=True)) for name, title in _NET_SHARES if net),
-    ]
-    details: list[_Column] = [
-        *((title, _share_of(name)) for name, title in _SHARES),
-        ("ticks", lambda row: number(row.ticks, 1)),
-        ("Brier", lambda row: number(row.brier)),
-        ("AUGRC", lambda row: number(row.augrc)),
-        ("reported", lambda row: str(row.reports or NO_FIGURE)),
-        ("node F1", lambda row: number(row.node_f1)),
-        ("edge F1", lambda row: number(row.edge_f1)),
-    ]
-    if any(row.unread for row in rows):
-        details.append(("unread\nreplies", lambda row: str(row.unread or NO_FIGURE)))
-    if unscored:
-        style = "bold yellow"
-        details.append(
-            ("unscored", lambda row: Text(str(row.unscored), style if row.unscored else ""))
-        )
-    for columns in (headline, details) if net else ([*headline, *details],):
+def _put_rows(figures: Figures, rows: Sequence[Row]) -> None:
+    tables = (HEADLINE, DETAILS) if any(row.net for row in rows) else ((*HEADLINE, *DETAILS),)
+    for columns in tables:
         figures.put(
-            ["policy", *(title for title, _ in columns)],
-            [[row.agent, *(cell(row) for _, cell in columns)] for row in rows],
+            ["policy", *map(_title_of, columns)],
+            [[row.agent, *(_cell(column, row) for column in columns)] for row in rows],
         )
 
 
-def _share_of(name: str, *, in_net: bool = False) -> Callable[[Row], Cell]:
-    return lambda row: share(getattr(row.net if in_net else row, name, None))
+def _cell(column: Column, row: Row) -> Cell:
+    if column.title == "unscored" and row.unscored:
+        return Text(column.text(row), "bold yellow")
+    return _CELLS.get(column.write, column.write)(column.value(row))
+
+
+def _folded(title: str) -> str:
+    """A title on two lines, for narrow columns."""
+    return title.replace(" ", "\n", 1)
+
+
+def _title_of(column: Column) -> str:
+    """The title of a column of results; that of an estimate announces the interval."""
+    bracket = "\n[95 % interval]"
+    return column.title + bracket if column.write is interval else _folded(column.title)
 
 
 def _put_by_worth(figures: Figures, rows: Sequence[Row]) -> None:
@@ -305,7 +277,7 @@ def _put_losses(figures: Figures, rows: Sequence[Row], *, luck_adjusted: bool) -
     explained = [(row.agent, row.losses) for row in rows if row.losses is not None]
     parts = _parts(luck_adjusted)
     figures.put(
-        ["policy", "explained", *(title for _, title in parts)],
+        ["policy", "explained", *(_folded(title) for _, title in parts)],
         [[policy, str(losses.episodes), *_means(losses, parts)] for policy, losses in explained],
     )
     figures.put(
@@ -328,7 +300,7 @@ def _put_loss_differences(
     parts = _parts(luck_adjusted)
     names = [f"{pair.policy_b} -\n{pair.policy_a}" for pair, _ in explained]
     figures.put(
-        ["B - A", "explained", *(title for _, title in parts)],
+        ["B - A", "explained", *(_folded(title) for _, title in parts)],
         [
             [name, str(losses.episodes), *_means(losses, parts)]
             for name, (_, losses) in zip(names, explained, strict=True)
@@ -337,7 +309,7 @@ def _put_loss_differences(
 
 
 def _parts(luck_adjusted: bool) -> tuple[tuple[str, str], ...]:
-    return (*_PARTS, _WITHOUT_LUCK) if luck_adjusted else _PARTS
+    return (*PARTS, HARDNESS, *([_WITHOUT_LUCK] if luck_adjusted else []))
 
 
 def _means(losses: Losses, parts: Sequence[tuple[str, str]]) -> list[Cell]:

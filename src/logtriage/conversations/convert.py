@@ -15,10 +15,19 @@ from warnings import warn
 import attrs
 
 from logtriage._lib.files import TOO_LONG, numbered_lines, unpacked
+from logtriage._lib.jsonvalues import absent
 from logtriage._lib.printable import counted
-from logtriage.conversations.fields import conversation_of
-from logtriage.conversations.rows import Reading, prefixes_of, reading_of, transcript_of_row
-from logtriage.conversations.shapes import LINES, Lines, rows_in
+from logtriage.conversations.fields import Conversation, conversation_of
+from logtriage.conversations.joining import LogRow, Result, begins_late, joined
+from logtriage.conversations.rows import (
+    Reading,
+    prefixes_of,
+    reading_of,
+    spent_on,
+    transcript_of_row,
+    whose,
+)
+from logtriage.conversations.shapes import LINES, Lines, at, rows_in
 from logtriage.conversations.wires import Style
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import LogTriageError, SealError, TranscriptError
@@ -28,6 +37,7 @@ from logtriage.transcript import Transcript
 __all__ = ["convert_file", "convert_files", "transcript_of_row"]
 
 Source = str | Path | IO[str] | IO[bytes]
+_Options = tuple[str | None, Style, Collection[str], Resolver]
 OnError = Callable[[TranscriptError], None]
 #: Called with the places of rows that are beginnings of another row, and the place of that row.
 OnBeginnings = Callable[[list[str], str], None]
@@ -49,6 +59,7 @@ def convert_files(
     on_error: OnError | None = None,
     on_beginnings: OnBeginnings | None = None,
     incident_at: str | None = None,
+    messages_at: str | None = None,
     style: Style | str = Style.AUTO,
     other_tools: Collection[str] = (),
     resolve: Resolver = incident_of,
@@ -57,7 +68,8 @@ def convert_files(
 
     A document holds a list of rows, one row, or an Inspect log with its ``samples``. A row that
     cannot be converted goes to ``on_error`` as a :class:`TranscriptError` with file and line (or
-    number); without ``on_error`` it is raised. The options are those of :func:`transcript_of_row`.
+    number); without ``on_error`` it is raised. The options are those of :func:`transcript_of_row`;
+    ``messages_at`` is the dotted path to the conversation.
     In a log with a row for each request, a row is the beginning of the next one. Such a row is left
     out and goes to ``on_beginnings``, else a warning counts them; so all files are read before the
     first transcript comes. The log is a file of several rows, or all files of one row.
@@ -69,64 +81,83 @@ def convert_files(
         OSError: if a file cannot be read.
     """
     style = Style(style)
-    rows: list[_Row] = []
+    options = (incident_at, style, other_tools, resolve)
+    rows: list[LogRow] = []
     for number, source in enumerate(sources):
-        read = [
-            _read(place, line, value, incident_at, style, other_tools, resolve)
-            for place, line, value in _records(source)
-        ]
+        read = [_read(*record, messages_at, options) for record in _records(source)]
         log = b"%d " % number if len(read) > 1 else b""
         for row in read:
-            rows.append(attrs.evolve(row, prefixes=tuple(log + digest for digest in row.prefixes)))
+            prefixes = tuple(log + digest for digest in row.prefixes)
+            rows.append(attrs.evolve(row, prefixes=prefixes, whose=(log, *row.whose)))
     longer = {prefix: row for row in rows for prefix in row.prefixes[:-1]}
-    beginnings: defaultdict[str, list[str]] = defaultdict(list)
+    beginnings: defaultdict[LogRow, list[LogRow]] = defaultdict(list)
+    kept = []
     for row in rows:
         whole = longer.get(row.prefixes[-1]) if row.prefixes else None
-        if whole is not None:
-            while (further := longer.get(whole.prefixes[-1])) is not None:
-                whole = further
-            beginnings[str(whole)].append(str(row))
-        elif isinstance(row.result, Reading):
-            yield row.result
+        if whole is None:
+            kept.append(row)
+            continue
+        while (further := longer.get(whole.prefixes[-1])) is not None:
+            whole = further
+        beginnings[whole].append(row)
+
+    def read_joined(row: LogRow, conversation: Conversation) -> Result:
+        return _result(row.place, row.line, conversation, options)
+
+    for row in kept if style is Style.PLAN else joined(kept, read_joined):
+        if isinstance(row.result, Reading):
+            earlier = [part.spent for part in beginnings.get(row, ())]
+            yield row.result.counting(row.spent.total(earlier)) if earlier else row.result
         elif on_error is None:
             raise row.result
         else:
             on_error(row.result)
-    for place, parts in beginnings.items():
+    for row, parts in beginnings.items():
         if on_beginnings is not None:
-            on_beginnings(parts, place)
+            on_beginnings(list(map(str, parts)), str(row))
     if beginnings and on_beginnings is None:
         count = counted(sum(map(len, beginnings.values())), "row")
         why = "the beginning of another row; on_beginnings gets the places"
         warn(f"{count} left out: {why}", stacklevel=2)
 
 
-@attrs.frozen(eq=False)
-class _Row:
-    """A row of a file: its place, its transcript or error, and digests of its beginnings."""
-
-    place: str
-    line: int | None
-    result: Reading | TranscriptError
-    prefixes: tuple[bytes, ...] = ()
-
-    def __str__(self) -> str:
-        return self.place if self.line is None else f"{self.place}:{self.line}"
-
-
-def _read(place: str, line: int | None, value: object, *options: Any) -> _Row:
-    prefixes: tuple[bytes, ...] = ()
+def _read(
+    place: str, line: int | None, value: object, messages_at: str | None, options: _Options
+) -> LogRow:
     try:
         if isinstance(value, TranscriptError):
             raise value
+        if messages_at is not None and isinstance(value, Mapping):
+            if absent(messages := at(value, messages_at)):
+                known = ", ".join(map(str, value))
+                raise TranscriptError(f"no conversation at {messages_at}; the row has: {known}")
+            value = {**value, "messages": messages}
         conversation = conversation_of(value)
-        prefixes = tuple(prefixes_of(conversation))
-        return _Row(place, line, reading_of(conversation, *options), prefixes)
+    except LogTriageError as error:
+        return LogRow(place, line, _error(error, place, line))
+    spent = spent_on(conversation)
+    may_be_part = conversation.messages and (len(spent.turns) < 2 or begins_late(conversation))
+    return LogRow(
+        *(place, line, _result(place, line, conversation, options)),
+        prefixes=tuple(prefixes_of(conversation)),
+        spent=spent,
+        whose=whose(conversation, options[0]),
+        conversation=conversation if may_be_part else None,
+    )
+
+
+def _result(place: str, line: int | None, conversation: Conversation, options: _Options) -> Result:
+    try:
+        return reading_of(conversation, *options)
     except SealError as error:  # the key is wrong, not the row
         raise SealError(f"{place}{'' if line is None else f':{line}'}: {error}") from None
     except LogTriageError as error:
-        reason = error.reason if isinstance(error, TranscriptError) else str(error)
-        return _Row(place, line, TranscriptError(reason, source=place, line=line), prefixes)
+        return _error(error, place, line)
+
+
+def _error(error: LogTriageError, place: str, line: int | None) -> TranscriptError:
+    reason = error.reason if isinstance(error, TranscriptError) else str(error)
+    return TranscriptError(reason, source=place, line=line)
 
 
 #: (file, line, row); an error stands for a row that could not be read.

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.conversations.blocks import answer, block_of, first, plain
+from logtriage.conversations.counts import USED, noted, usage_in
 from logtriage.conversations.messages import (
     AGENT_ROLES,
     OTHER_ROLES,
@@ -60,11 +61,14 @@ def _listed(items: Sequence[Any], inside: str) -> Messages:
 
 
 def _read(raw: Message, where: str) -> Messages:
-    """The messages of an object, by the first shape that fits."""
-    for shape in SHAPES:
-        if shape.fits(raw):
-            return shape.read(raw, where)
-    return split(checked(raw, where))
+    """The messages of an object, by the first shape that fits, with its usage."""
+    shape = next((shape for shape in SHAPES if shape.fits(raw)), None)
+    messages = split(checked(raw, where)) if shape is None else shape.read(raw, where)
+    counts = usage_in(raw)
+    if not counts or any(USED in message for message in messages):
+        return messages
+    own = raw.get("id") if raw.get("type") == "message" else None  # Claude Code: of several lines
+    return noted(messages, counts, own if isinstance(own, str) else where)
 
 
 def _choice(field: str, inside: str) -> Callable[[Message, str], Messages]:

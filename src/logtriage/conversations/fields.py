@@ -9,8 +9,10 @@ import attrs
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.codec import TRANSCRIPT_FIELDS
 from logtriage.conversations.blocks import decoded
+from logtriage.conversations.counts import Counts, noted, usage_in
 from logtriage.conversations.dialects import messages_of
-from logtriage.conversations.messages import AGENT_ROLES, Message, among, is_from_agent
+from logtriage.conversations.messages import Message, is_from_agent
+from logtriage.conversations.sessions import is_message
 from logtriage.conversations.shapes import Row, as_row, at, is_conversation, is_team_row
 from logtriage.errors import InvalidInput, TranscriptError
 from logtriage.transcript import COMPLETED
@@ -25,8 +27,9 @@ MESSAGES_AT: Final = (
 _IN_ROW: Final = ("choices", "candidates")
 _RESPONSES: Final = (*_IN_ROW, "completion", "response")
 _OWN_KEYS: Final = TRANSCRIPT_FIELDS | {"error"}
-#: The counts of a transcript; ``logtriage.evaluation.usage`` reads them.
 _COUNTS: Final = frozenset({"requests", "prompt_tokens", "completion_tokens", "cut_off", "retries"})
+#: The counts of a transcript, and its cost; ``logtriage.evaluation`` reads them.
+COUNTS: Final = _COUNTS | {"cost"}
 #: The ``status`` of a run that ended normally, as frameworks write it; a limit is a normal end.
 _ENDED: Final = frozenset(
     {COMPLETED, "complete", "success", "succeeded", "successful", "ok", "passed", "finished"}
@@ -37,12 +40,16 @@ _ENDED: Final = frozenset(
 
 @attrs.frozen
 class Conversation:
-    """A row with its messages, the field that holds them, and the prompt given to the agent."""
+    """A row with its messages, the field that holds them, and the prompt given to the agent.
+
+    ``counts`` are of the row itself; messages have those of their requests.
+    """
 
     row: Row
     place: str
     messages: tuple[Message, ...]
     prompt: tuple[Message, ...] = ()
+    counts: Counts = attrs.field(factory=dict)
 
 
 def conversation_of(row: object) -> Conversation:
@@ -57,7 +64,7 @@ def conversation_of(row: object) -> Conversation:
     actions = row.get("actions")
     if is_team_row(row) or (isinstance(actions, list) and not _has_messages(row)):
         return Conversation(row, "actions", ())
-    place, conversation = _conversation(row)
+    place, conversation, counts = _conversation(row)
     try:
         messages = messages_of(conversation)
         prompt = messages_of(row["prompt"]) if isinstance(row.get("prompt"), list) else []
@@ -70,7 +77,7 @@ def conversation_of(row: object) -> Conversation:
     if messages[: len(prompt)] == prompt:
         messages = messages[len(prompt) :]
     prompt = [{**message, "where": f"prompt{message.get('where', '')}"} for message in prompt]
-    return Conversation(row, place, tuple(messages), tuple(prompt))
+    return Conversation(row, place, tuple(messages), tuple(prompt), counts)
 
 
 def at_place(place: str, error: InvalidInput) -> TranscriptError:
@@ -88,15 +95,16 @@ def _has_messages(row: Row) -> bool:
     return any(isinstance(row.get(key), kinds) and bool(row[key]) for key in keys)
 
 
-def _conversation(row: Mapping[str, Any]) -> tuple[str, Any]:
-    """(name of the field that holds the conversation, the conversation)."""
+def _conversation(row: Mapping[str, Any]) -> tuple[str, Any, Counts]:
+    """(name of the field that holds the conversation, the conversation, counts of the row)."""
+    counts = {**usage_in(row), **{key: value for key, value in _kept(row).items() if key in COUNTS}}
     if isinstance(row.get("nodes"), list):
-        return "nodes", last_branch(row["nodes"])
+        return "nodes", last_branch(row["nodes"]), counts
     keys = [key for key in MESSAGES_AT if not absent(row.get(key))]
-    if not keys and among(row.get("role"), AGENT_ROLES) and "content" in row:
-        return "the row", row  # a response of Anthropic's
+    if not keys and is_message(row):
+        return "the row", row, counts
     if not keys and status_of(row) != COMPLETED:
-        return "messages", []  # it failed before there were any
+        return "messages", [], counts  # it failed before there were any
     if not keys:
         raise TranscriptError(
             f"no conversation at nodes, {', '.join(MESSAGES_AT)}; "
@@ -107,11 +115,12 @@ def _conversation(row: Mapping[str, Any]) -> tuple[str, Any]:
     if key == "filtered_resps" and isinstance(messages, list) and len(messages) == 1:
         messages = messages[0]  # a sample of lm-evaluation-harness
     if key in _RESPONSES:
-        return key, row if key in _IN_ROW else messages
+        return key, row if key in _IN_ROW else messages, counts
     replies = [other for other in others if other in _RESPONSES]
     if isinstance(messages, list) and replies:
-        messages = _with_reply(messages, row if replies[0] in _IN_ROW else _plain(row[replies[0]]))
-    return key, messages
+        reply = row if replies[0] in _IN_ROW else _plain(row[replies[0]])
+        return key, _with_reply(messages, reply, counts), {}
+    return key, messages, counts
 
 
 def _plain(value: Any) -> Any:
@@ -124,12 +133,16 @@ def _plain(value: Any) -> Any:
     return messages if is_conversation(messages) else value
 
 
-def _with_reply(messages: list[Any], reply: Any) -> list[Any]:
-    """Append the reply to the messages of a request, unless they end with a reply already."""
+def _with_reply(messages: list[Any], reply: Any, counts: Counts) -> list[Any]:
+    """Append the reply to the messages of a request, unless they end with a reply already.
+
+    The row's ``counts`` are of this request.
+    """
+    own = usage_in(reply) if isinstance(reply, Mapping) else {}
     last = messages[-1] if messages else None
     if isinstance(last, Mapping) and is_from_agent(last):
-        return messages
-    return [*messages, *messages_of(reply)]
+        return [*messages[:-1], *noted([last], {**counts, **own}, "")]
+    return [*messages, *noted(messages_of(reply), {**counts, **own}, "")]
 
 
 def last_branch(nodes: Sequence[Any]) -> list[Any]:
@@ -191,8 +204,12 @@ def extra_of(conversation: Conversation) -> dict[str, Any]:
 
     Of a transcript's own fields (cost, counts, ranking) only what fits: others mean other things.
     """
-    row, place = conversation.row, conversation.place
-    plain = {key: value for key, value in row.items() if key != place and _is_kept(key, value)}
+    kept = _kept(conversation.row)
+    return {key: value for key, value in kept.items() if key != conversation.place}
+
+
+def _kept(row: Row) -> dict[str, Any]:
+    plain = {key: value for key, value in row.items() if _is_kept(key, value)}
     for name in _COUNTS & set(plain):
         if isinstance(plain[name], float) and plain[name].is_integer():
             plain[name] = int(plain[name])

@@ -24,7 +24,7 @@ from logtriage.conversations.screens import (
     mismatch,
     screens_in,
 )
-from logtriage.conversations.wires import Step
+from logtriage.conversations.wires import Step, calls_of, id_of_call
 from logtriage.dynamics import transition
 from logtriage.errors import InvalidInput
 from logtriage.incident import Incident
@@ -34,6 +34,11 @@ from logtriage.parsing.calls import Wire
 from logtriage.rendering import render_observation
 from logtriage.state import State, initial_state
 
+#: What to do with a row that begins in the middle of a conversation.
+JOIN: Final = (
+    "join the requests of a conversation to one row, or name it in each by session_id, or in the "
+    "Responses API by id and previous_response_id"
+)
 #: For each screen, at most this many choices of the calls that were played are tried.
 MAX_CHOICES: Final = 500
 
@@ -96,6 +101,7 @@ def played(incident: Incident, messages: Sequence[Message], steps: Sequence[Step
         if is_from_agent(message):
             replay.take(answers)
             answers = []
+            replay.called.update(map(id_of_call, calls_of(message)))
             while left and left[0].place <= place:
                 replay.pend(left.pop(0))
         else:
@@ -119,6 +125,8 @@ class _Replay:
         self.quiet = False
         #: Whether answers to calls are screens.
         self.shows = False
+        #: The ids of all calls so far; None if the last turn has a call without an id.
+        self.called: set[str | None] = set()
 
     @property
     def state(self) -> State:
@@ -139,8 +147,10 @@ class _Replay:
                 step.answer, step.screens = answer, screens
                 if screens or (step.readable and closed_in(answer.text)):
                     shown[step] = place
-            elif not answer.to_call:
+            elif not (answer.to_call and answer.id in self.called):
                 loose.append((place, answer))
+        if answers:
+            self.called.discard(None)
         self._sort()
         for step in [step for step in self.pending if step in shown]:
             assert step.answer is not None
@@ -152,8 +162,11 @@ class _Replay:
             screens = screens_in(answer.text, self.state.incident)
             own = any(not step.readable and step.step.by_shell for step in self.pending[-1:])
             if not own and (screens or closed_in(answer.text)):
-                self._confirm(len(self.pending), screens, answer, place)
-            else:
+                count = len(self.pending)
+                if answer.to_call and screens:  # it answers no call here, and takes none back
+                    count = min(count, max(0, screens[0].tick - self.state.tick))
+                self._confirm(count, screens, answer, place)
+            elif not answer.to_call:
                 for step in self.pending:
                     step.answer = step.answer or answer
 
@@ -210,6 +223,7 @@ class _Replay:
                 f"{self._so_far(self.state.tick + len(group))}: "
                 + ("turns are missing before it" if surplus < 0 else "some were not played")
                 + ", or it is of another incident"
+                + ("" if self.steps or group else f"; {JOIN}")
             )
         problem: InvalidInput | None = None
         likely = sorted(doubtful, key=lambda at: (group[at].trust, at))

@@ -12,7 +12,9 @@ import attrs
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.actions import Malformed
 from logtriage.codec import structure_transcript
+from logtriage.conversations.counts import USED, Counts, Spent
 from logtriage.conversations.fields import (
+    COUNTS,
     Conversation,
     agent_of,
     at_place,
@@ -26,7 +28,7 @@ from logtriage.conversations.playing import played
 from logtriage.conversations.screens import Screen, mismatch, screens_in, text_screens
 from logtriage.conversations.shapes import INCIDENT_AT, Row, at, is_team_row
 from logtriage.conversations.teams import joint_wires
-from logtriage.conversations.wires import Style, calls_of, steps_of_conversation
+from logtriage.conversations.wires import Style, calls_of, steps_of_conversation, turns_of
 from logtriage.conversations.words import kept, words_beside
 from logtriage.drawing.generator import make_incident
 from logtriage.drawing.ids import SPLITS, incident_ids
@@ -66,12 +68,33 @@ class Reading:
 
     ``unread`` are the reasons why replies could not be read, ``left_out`` counts calls that were
     not carried out, ``screens`` the screens compared with the replay (None for a row of actions).
+    ``partly_counted``: tokens or costs of some requests are known, and left out. ``rows`` counts
+    the rows that were joined, and ``is_closed`` says whether the actions end the incident.
     """
 
     transcript: Transcript
     unread: tuple[str, ...] = ()
     left_out: int = 0
     screens: int | None = None
+    partly_counted: bool = False
+    rows: int = 1
+    is_closed: bool = False
+
+    def counting(self, total: tuple[Counts, bool]) -> "Reading":
+        """The reading with the counts of the whole conversation in its transcript."""
+        counts, partly = total
+        others = {
+            key: self.transcript.extra[key] for key in self.transcript.extra if key not in COUNTS
+        }
+        transcript = attrs.evolve(self.transcript, extra={**others, **counts})
+        return attrs.evolve(self, transcript=transcript, partly_counted=partly)
+
+
+def spent_on(conversation: Conversation) -> Spent:
+    """What the requests of a conversation note of their tokens and costs."""
+    messages = conversation.messages
+    turns = ([messages[place] for place in turn] for turn, _ in turns_of(messages))
+    return Spent.of(turns, conversation.counts)
 
 
 def transcript_of_row(
@@ -140,7 +163,10 @@ def reading_of(
     )
     state, _ = play_parsed(incident, actions_from_wire(shown.wires, topology))
     unread = (action.reason for action in state.actions if isinstance(action, Malformed))
-    return Reading(transcript, tuple(unread), shown.left_out, shown.screens)
+    reading = Reading(
+        *(transcript, tuple(unread), shown.left_out, shown.screens), is_closed=state.is_closed
+    )
+    return reading.counting(spent_on(conversation).total())
 
 
 def _check_alike(row: Row, wires: Sequence[Mapping[str, Any]], place: str) -> None:
@@ -158,6 +184,14 @@ def _check_alike(row: Row, wires: Sequence[Mapping[str, Any]], place: str) -> No
         raise TranscriptError(f"actions: not those of {place}: {what}; leave out one of the two")
 
 
+def whose(conversation: Conversation, incident_at: str | None = None) -> tuple[object, ...]:
+    """What a row names of its incident, agent and attempt."""
+    row = conversation.row
+    paths = (*INCIDENT_AT, *_ATTEMPT_AT, *([incident_at] if incident_at else ()))
+    named = (at(row, path) for path in paths)
+    return agent_of(row), *(name for name in named if isinstance(name, str | int))
+
+
 def prefixes_of(conversation: Conversation) -> Iterator[bytes]:
     """Digests of the conversation up to each message; none if it failed before the first reply.
 
@@ -167,14 +201,12 @@ def prefixes_of(conversation: Conversation) -> Iterator[bytes]:
     if status_of(conversation.row) != COMPLETED and not replied:
         return
     digest = blake2b(digest_size=12)
-    named = (at(conversation.row, path) for path in (*INCIDENT_AT, *_ATTEMPT_AT))
-    whose = [agent_of(conversation.row), *(name for name in named if isinstance(name, str | int))]
-    digest.update(repr(whose).encode())
+    digest.update(repr(whose(conversation)).encode())
     for message in (*conversation.prompt, *conversation.messages):
         if is_from_agent(message):
             # Requests and responses write the types of calls differently.
             calls = [
-                {key: call[key] for key in call if key not in ("type", "where")}
+                {key: call[key] for key in call if key not in ("type", "where", USED)}
                 if isinstance(call, Mapping)
                 else call
                 for call in calls_of(message)

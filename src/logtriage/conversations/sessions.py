@@ -21,6 +21,9 @@ _CLAUDE_OTHERS = frozenset(
         *("agent-name", "mode", "permission-mode", "bridge-session"),
     )
 )
+#: Fields that name the conversation of a row or a line; those of a trace may name a request.
+SESSIONS: Final = ("session_id", "sessionId", "thread_id", "conversation_id")
+THREADS: Final = (*SESSIONS, "trace_id", "traceId")
 _CODEX = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _CODEX_EVENTS = ("thread.", "turn.", "item.")
 _CODEX_FIELDS = frozenset({"type", "thread_id", "item", "usage", "error"})
@@ -129,6 +132,10 @@ def codex_rows(lines: Sequence[Line]) -> Rows:
             rows[-1].setdefault("model", payload["model"])
         elif line["type"] == "response_item" and payload.get("type") not in _CODEX_OTHERS:
             rows[-1]["messages"].append(payload)
+        elif line["type"] == "event_msg" and payload.get("type") == "token_count":
+            rows[-1]["usage"] = payload  # of all requests so far
+        elif line["type"] == "turn.completed":
+            rows[-1]["usage"] = line.get("usage")
         elif line["type"] == "item.completed" and isinstance(line.get("item"), Mapping):
             rows[-1]["messages"] += _codex_event(line["item"])
     return [row for row in rows if row["messages"]]
@@ -152,9 +159,19 @@ def is_message(line: Line) -> bool:
     return known and bool({"content", "tool_calls", "parts"} & set(line))
 
 
+def thread_in(line: Line, keys: Sequence[str] = THREADS) -> str | None:
+    """The name of the conversation that a line belongs to."""
+    names = (line.get(key) for key in keys)
+    return next((str(name) for name in names if isinstance(name, str | int)), None)
+
+
 def message_rows(lines: Sequence[Line]) -> Rows:
-    """The one conversation of a file with a message a line."""
-    return [{"messages": list(lines)}]
+    """The conversations of a file with a message a line; one, if not all lines name theirs."""
+    names = [thread_in(line, SESSIONS) for line in lines]
+    threads: dict[str | None, list[Line]] = {}
+    for name, line in zip(names, lines, strict=True):
+        threads.setdefault(name if all(names) else None, []).append(line)
+    return [{"messages": thread} for thread in threads.values()]
 
 
 def is_atif(row: Mapping[str, Any]) -> bool:
@@ -185,6 +202,7 @@ def _messages(step: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
     if source not in _ROLES:
         raise TranscriptError(f"{where}.source: one of {', '.join(_ROLES)}; got {source!r:.40}")
     message: dict[str, Any] = {"role": _ROLES[source], "content": step.get("message", "")}
+    message["metrics"] = step.get("metrics")
     if step.get("is_copied_context"):
         message["source"] = "input"
     calls = step.get("tool_calls")

@@ -142,7 +142,8 @@ def _logged(row: Row) -> Row:
         response = response["body"]
     others = {key: row[key] for key in row if key not in (*_REQUEST, *_RESPONSE)}
     if isinstance(asked, Mapping):
-        others.setdefault("model", asked.get("model"))
+        for name in ("model", "previous_response_id"):
+            others.setdefault(name, asked.get(name))
         asked = next(asked[key] for key in _ASKED if isinstance(asked.get(key), list))
     return {**others, "messages": asked, "response": response}
 

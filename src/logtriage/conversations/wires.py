@@ -183,7 +183,7 @@ def _with_calls(messages: Sequence[Message]) -> Iterator[tuple[list[int], list[t
         calls: list[tuple[int, Any]] = []
         for place in turn:
             for call in calls_of(messages[place]):
-                call_id = _id(call)
+                call_id = id_of_call(call)
                 if call_id is not None:
                     what = _name(call), _call_arguments(call)
                     earlier, times = known.get(call_id, (None, 0))
@@ -210,7 +210,7 @@ def calls_of(message: Message) -> list[Any]:
         calls.append(message["function_call"])
     invalid = message.get("invalid_tool_calls")  # LangChain's, of what is no JSON
     calls += invalid if isinstance(invalid, list) else ()
-    ids = {_id(call) for call in calls} - {None}
+    ids = {id_of_call(call) for call in calls} - {None}
     content = message.get("content")
     if isinstance(content, list | tuple):
         # A block with a tool_type is a tool that the model's own server ran. LangChain writes
@@ -221,14 +221,14 @@ def calls_of(message: Message) -> list[Any]:
             if isinstance(block, Mapping)
             and among(block.get("type"), CALL_BLOCKS)
             and "tool_type" not in block
-            and _id(block) not in ids
+            and id_of_call(block) not in ids
         ]
     return calls or calls_in(text_of(message))[1]
 
 
 def is_in_text(call: object) -> bool:
     """Whether a call of :func:`calls_of` was read from text, where no tool message answers it."""
-    return isinstance(call, Mapping) and "function" not in call and _id(call) is None
+    return isinstance(call, Mapping) and "function" not in call and id_of_call(call) is None
 
 
 def wire_of(call: object, tools: Collection[str] = SOLO_TOOLS) -> Wire:
@@ -243,14 +243,15 @@ def wire_of(call: object, tools: Collection[str] = SOLO_TOOLS) -> Wire:
 
 def _steps_of(call: object, place: int) -> list[Step]:
     """The step of a call, or those of the commands that it gives to a shell."""
-    call_id = _id(call)
+    call_id = id_of_call(call)
     commands = wires_of_command(_call_arguments(call)) if _is_named(call, SHELLS) else []
     if commands:
         return [Step(wire, place, call_id, by_shell=True) for wire in commands]
     return [Step(wire_of(call), place, call_id)]
 
 
-def _id(call: object) -> str | None:
+def id_of_call(call: object) -> str | None:
+    """The id of a tool call, as its answer names it; None if it has none."""
     if not isinstance(call, Mapping):
         return None
     value = call.get("call_id") if absent(call.get("id")) or "call_id" in call else call["id"]

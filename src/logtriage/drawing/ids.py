@@ -13,9 +13,9 @@ from logtriage.errors import InvalidInput, SealError, UnknownName, kind_of
 from logtriage.rng import hash_name
 from logtriage.tasks import DEFAULT_TASKS, OF_WORLD, UNSEEN_TASKS, TaskSpec, get_task, world_of_id
 from logtriage.world.default import default_world
+from logtriage.world.drawn import unseen_world, world_number
 from logtriage.world.loading import WorldLike
 from logtriage.world.model import World
-from logtriage.world.unseen import unseen_world, world_number
 
 #: The splits whose incidents anybody can draw.
 SPLITS: Final = ("train", "val", "test", "ood")

@@ -19,9 +19,9 @@ from logtriage.state import State
 from logtriage.tasks import TaskSpec, check_one_world, get_task, is_registered, task_of
 from logtriage.topology import Topology
 from logtriage.vector.checks import checked_pool, nth_index, places_in
+from logtriage.world.drawn import WORLDS, unseen_world
 from logtriage.world.loading import WorldLike
 from logtriage.world.topologies import fitting
-from logtriage.world.unseen import WORLDS, unseen_world
 
 Ints = NDArray[np.int64]
 

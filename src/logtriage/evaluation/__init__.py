@@ -11,7 +11,6 @@ transcripts in it, by the same grader.
 
 from logtriage.evaluation.compare import Comparison, check_drawn_alike, compare_runs
 from logtriage.evaluation.episodes import (
-    SOLVED,
     is_solved,
     joint_steps,
     play_joint_episode,
@@ -39,6 +38,7 @@ from logtriage.evaluation.statistics import (
     pass_hat_k,
 )
 from logtriage.evaluation.summary import Row, summarise
+from logtriage.grading.debrief import SOLVED
 from logtriage.playing import PolicyFailure, steps
 
 __all__ = [

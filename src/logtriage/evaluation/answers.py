@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
@@ -21,10 +21,7 @@ from logtriage.incident import Incident
 from logtriage.recorded import SHIPPED, as_incident, dump_bundle, load_records, shipped_records
 from logtriage.recorded.records import RecordedIncident
 from logtriage.registry import make_policy
-from logtriage.transcript import Transcript
-
-#: The key in ``Transcript.extra`` under which the row of the sheet stands.
-ANSWER: Final = "answer"
+from logtriage.transcript import ANSWER, Transcript
 
 #: Recorded incidents by the ids that sheets use.
 Records = Mapping[str, RecordedIncident]

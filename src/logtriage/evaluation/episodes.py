@@ -1,13 +1,13 @@
 """Single episodes: a policy, or a team, plays an incident until it is closed."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final
 
 from logtriage import policies
 from logtriage.dynamics import play, play_jointly, transition_jointly
 from logtriage.errors import InvalidInput, told_of
 from logtriage.evaluation.localisation import RANKING, check_ranking, ranking_to_json
 from logtriage.grading import Grade, Graded
+from logtriage.grading.debrief import SOLVED
 from logtriage.incident import Incident
 from logtriage.joint import observe_roles
 from logtriage.observation import observe
@@ -15,9 +15,6 @@ from logtriage.playing import PolicyFailure, failure_of, steps
 from logtriage.roles.splits import SplitLike, get_role_split
 from logtriage.state import Closing, State, initial_state
 from logtriage.transcript import Transcript, transcript_of
-
-#: The lowest grade of a solved episode (:func:`is_solved`).
-SOLVED: Final = 0.9
 
 
 def joint_steps(incident: Incident, team: policies.TeamPolicy, split: SplitLike) -> Iterator[State]:

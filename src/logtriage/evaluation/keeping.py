@@ -122,10 +122,12 @@ def line_of(transcript: Transcript) -> bytes:
         return f"{json.dumps(unstructure_transcript(transcript))}\n".encode()
 
 
-def check_unused(directory: Path) -> None:
+def check_unused(directory: Path, *, fresh: bool = False) -> None:
     """Raise InvalidInput for a directory with a run, as :func:`keep_run` does."""
-    if (directory / RUN_FILE).exists():
-        raise InvalidInput(f"{directory}: holds a run already; choose another directory")
+    if (directory / RUN_FILE).exists() and not fresh:
+        raise InvalidInput(
+            f"{directory}: holds a run already; choose another directory, or --fresh (fresh=True)"
+        )
 
 
 def keep_run(
@@ -135,11 +137,13 @@ def keep_run(
     splits: Splits = get_role_split,
     *,
     left_out: int = 0,
+    fresh: bool = False,
 ) -> tuple[Row, ...]:
     """Write transcripts, which must be gradable, as a run, and sum it up.
 
     Each agent is a policy. Further attempts of an agent at an incident are policies of their own,
     ``name#2`` and so on. ``left_out`` is the number of bad lines, which is shown with the figures.
+    ``fresh`` throws away a run that is in the directory already.
 
     Raises:
         InvalidInput: if there are no transcripts, if they are of several worlds or role splits, or
@@ -148,7 +152,7 @@ def keep_run(
         OSError: if the directory cannot be written.
     """
     directory = Path(directory)
-    check_unused(directory)
+    check_unused(directory, fresh=fresh)
     own = _by_policy(transcripts)
     ids = [transcript.incident for transcript in transcripts]
     tasks = [RECORDED_TASK if is_recorded(name) else incidents(name).task for name in ids]
@@ -171,7 +175,7 @@ def keep_run(
         incidents={name: tuple(played) for name, played in own.items()},
     )
     players = dict.fromkeys(own, "transcripts from elsewhere")
-    with keeping(directory, spec, incidents, players, left_out=left_out) as kept:
+    with keeping(directory, spec, incidents, players, left_out=left_out, fresh=fresh) as kept:
         for cell in kept.cells:
             played = own[cell.policy]
             lines = (line_of(attrs.evolve(played[name], agent=cell.policy)) for name in cell.ids)

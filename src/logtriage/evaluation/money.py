@@ -90,7 +90,8 @@ class Prices:
             return [0.0] * len(kept)
         if len(known) < len(kept):
             lacking = transcripts[kept.index(None)]
-            what = "cost" if self.per_million is None else "count of tokens"
+            counts = f"count of tokens ({' and '.join(TOKENS)} of its transcript)"
+            what = "cost" if self.per_million is None else counts
             others = ", and other episodes do" if known else ""
             raise InvalidInput(
                 f"{lacking.agent}: {lacking.incident} keeps no {what}{others}; give a cost per "

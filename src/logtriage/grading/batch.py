@@ -72,18 +72,20 @@ def grade_batch(truths: Truths, actions: ArrayLike, rubric: Rubric | None = None
     ``actions`` are canonical integers (:func:`logtriage.all_actions`), (N, T). It is faster if
     they lie tick by tick in memory (``by_tick.T``). :data:`MALFORMED` stands for a malformed
     action, :data:`PADDING` follows the last action. ``rubric`` defaults to that of the incidents.
-    Topologies of up to 128 actions (16 services) and lists of up to 63 ticks are graded as int8;
-    larger ones take longer. Every number equals, to the last bit, the :func:`grade` of the state
-    that :func:`play` leads to.
+    Up to 128 actions (12 services) and lists of up to 63 ticks are graded as int8; more take
+    longer. Every number equals, to the last bit, the :func:`grade` of the state that :func:`play`
+    leads to.
 
     Kernels grade batches of :data:`WORTH_A_KERNEL` lists and more (extra ``fast``). :func:`grade`
-    itself grades smaller batches, and all batches by a rubric with a rule that has no kernel.
-    Without Numba it grades everything, and a warning says so once.
+    itself grades smaller batches, and all batches by a rubric with a rule that has no kernel or
+    with a worth of a hand-over outside [0, 1]. Without Numba it grades everything, and a warning
+    says so once.
 
     Raises:
         InvalidInput: if ``truths`` are none; if ``actions`` has another shape or type, an integer
             that is not an action, or an action after padding; if ``rubric`` is not a rubric;
             for incidents of several rubrics, if none is named.
+        RubricError: as :func:`grade`.
     """
     if not isinstance(truths, Truths):
         raise InvalidInput(f"truths: expected truths_of(incidents), got {type(truths).__name__}")
@@ -92,7 +94,9 @@ def grade_batch(truths: Truths, actions: ArrayLike, rubric: Rubric | None = None
     by_time = _by_time(truths, actions)
     # Counts in kernels must stay far below the highest number, which stands for none.
     dtype = narrowest(max(truths.action_count - 1, 2 * max(1, len(by_time)) + 1))
-    if len(truths) >= WORTH_A_KERNEL and dtype.itemsize <= 2 and has_kernels(rubric):
+    worth = truths.worth_of_hand_over
+    kernels = dtype.itemsize <= 2 and has_kernels(rubric) and not ((worth < 0) | (worth > 1)).any()
+    if kernels and len(truths) >= WORTH_A_KERNEL:
         if find_spec("numba") is not None:
             return _grade_compiled(truths, by_time, rubric, dtype)
         _advise()
@@ -117,7 +121,7 @@ def _rubric_for(truths: Truths) -> Rubric:
 def _grade_compiled(
     truths: Truths, by_time: Ints, rubric: Rubric, dtype: np.dtype[Any]
 ) -> BatchGrades:
-    from logtriage.grading.block_arrays import grade_compiled  # loads Numba
+    from logtriage.grading.block_grades import grade_compiled  # loads Numba
 
     longest = max(1, min(len(by_time), int(truths.horizon.max(initial=0))))
     span = Span(longest, truths.clocks, max(1, truths.most_faults), len(by_time))

@@ -4,6 +4,7 @@ The kernel of ``grade_batch``: how the lists of a block ended, their levels and 
 """
 
 from typing import Any, Final, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from logtriage._lib.jit import kernel
 from logtriage.grading import blocks
 from logtriage.grading.action_lists import Ints
-from logtriage.grading.blocks import BLOCK, LANES, Answers
+from logtriage.grading.blocks import BLOCK, FAULT_ROWS, LANES, ROWS, Answers
 from logtriage.grading.kernels import (
     closing_after,
     discount_at,
@@ -22,14 +23,27 @@ from logtriage.grading.kernels import (
     share_at,
     share_left,
 )
+from logtriage.grading.rubric import Rubric
 from logtriage.grading.scores import Case
-from logtriage.grading.steps import Int, Letters
-from logtriage.grading.tables import LEVELS, OPEN, Levels, ScoreTables
+from logtriage.grading.steps import Int, Letters, letters_of
+from logtriage.grading.tables import (
+    LEVELS,
+    OPEN,
+    Levels,
+    ScoreTables,
+    Span,
+    fix_begin,
+    share_begin,
+    tables_of,
+)
+from logtriage.grading.truths import Bools, Truths
 
 _ZERO: Final = np.uint64(0)
 #: Where the row of each level begins.
 _LEVEL: Final = tuple(np.uint64(row * BLOCK) for row in range(len(LEVELS)))
 _HANDED: Final = _LEVEL[LEVELS.index("handed")]
+#: Fills up the list of a fault's accepted actions; equal to no action.
+NONE_ACCEPTED: Final = -3
 
 
 class Out(NamedTuple):
@@ -194,3 +208,104 @@ def grade_lists(
         _sum_up(n, first, answers, none, work, by, room.levels)
         _score(n, first, answers.benign, worth, by, room, out)
     return np.int64(-1)
+
+
+def grade_compiled(
+    truths: Truths, by_time: Ints, rubric: Rubric, span: Span, dtype: Any
+) -> tuple[Out, int]:
+    """Grade lists of actions ``by_time`` (T, N) of the unsigned type ``dtype``.
+
+    Returns the grades, and the first incident whose list goes on after its padding, or -1.
+    """
+    count = len(truths)
+    by = tables_of(rubric, span)
+    answers = _answers(truths, span, dtype)
+    out = Out(
+        np.empty(count),
+        np.empty(count, np.int8),
+        np.empty(count, np.int8),
+        np.empty(count, np.int32),
+        np.empty(count, np.int32),
+    )
+    room = Room(
+        np.empty((ROWS + FAULT_ROWS * len(answers.accepted)) * BLOCK, dtype),
+        np.empty(len(LEVELS) * BLOCK, answers.clock.dtype),
+        np.empty(2 * BLOCK, np.uint16 if len(by.points) <= 1 << 16 else np.uint32),
+        np.empty(BLOCK),
+    )
+    broken = grade_lists(
+        by_time,
+        np.arange(len(by_time)).astype(dtype),
+        Letters(*map(dtype, letters_of(truths.topology, np.iinfo(dtype).max))),
+        answers,
+        np.nan_to_num(truths.worth_of_hand_over),
+        by,
+        room,
+        out,
+    )
+    return out, int(broken)
+
+
+#: The answers of truths that are still in use, by width of the span and by type.
+_KNOWN: Final[WeakKeyDictionary[Truths, dict[tuple[Any, ...], Answers]]] = WeakKeyDictionary()
+
+
+def _answers(truths: Truths, span: Span, dtype: Any) -> Answers:
+    """The answers of truths as arrays for kernels; they are made once."""
+    known = _KNOWN.setdefault(truths, {})
+    key = span.width, dtype
+    if key not in known:
+        known[key] = _made_answers(truths, span, dtype)
+    return known[key]
+
+
+def _made_answers(truths: Truths, span: Span, dtype: Any) -> Answers:
+    first = letters_of(truths.topology).root
+    accepted = [_listed(allowed, first) for allowed in _allowed(truths)]
+    table = np.full((len(accepted), max(map(len, accepted)), len(truths)), NONE_ACCEPTED)
+    for rows, fault in zip(table, accepted, strict=True):
+        rows[: len(fault)] = fault
+    faults = truths.fault_count
+    clocks = np.arange(len(span.clocks)) * span.width
+    counts = np.arange(span.faults + 1)
+    levels = len(span.clocks) * span.width
+    level = np.uint16 if levels <= np.iinfo(np.uint16).max else np.uint32
+    return Answers(
+        table.astype(dtype),
+        # Copies, since kernels are compiled anew for arrays that are read-only.
+        truths.wrong_page.astype(np.uint8),
+        truths.takes_hand_over.astype(np.uint8),
+        np.minimum(truths.horizon, np.iinfo(dtype).max).astype(dtype),
+        truths.severity.astype(np.uint8),  # 255 if unknown: far from every rank
+        truths.benign.astype(np.uint8),
+        faults.astype(np.uint8),
+        share_begin(counts).astype(np.uint16).take(faults),
+        fix_begin(counts).astype(np.uint16).take(faults),
+        *(clocks.astype(level).take(slots) for slots in truths.clock_slots),
+    )
+
+
+def _allowed(truths: Truths) -> list[Bools]:
+    """For each fault, the actions that it accepts (N, A): services, then teams, then remedies."""
+    whole = np.concatenate([truths.root_causes, truths.teams, truths.remedies], axis=1)
+    faults = truths.faults
+    if faults is None:
+        return [whole]
+    parts = np.concatenate([faults.root_causes, faults.teams, faults.remedies], axis=2)
+    # An incident that lists no faults has one, which accepts all that the incident accepts.
+    parts[faults.count == 0, 0] = whole[faults.count == 0]
+    return [parts[:, number] for number in range(max(1, truths.most_faults))]
+
+
+def _listed(allowed: Bools, first: int) -> Ints:
+    """The allowed actions of N rows as lists (M, N), M the longest list's length.
+
+    ``allowed`` (N, A) has action ``first`` in column 0.
+    """
+    rows, columns = np.divmod(np.flatnonzero(allowed), allowed.shape[1])
+    counts = np.bincount(rows, minlength=len(allowed))
+    table = np.full((max(1, int(counts.max(initial=0))), len(allowed)), NONE_ACCEPTED)
+    table[np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts), rows] = (
+        columns + first
+    )
+    return table

@@ -18,6 +18,8 @@ from logtriage.state import Closing
 
 #: A verdict leaves out losses of fewer points than this.
 HARDLY: Final = 0.005
+#: The lowest grade of a solved episode, unless it was handed over.
+SOLVED: Final = 0.9
 #: The headings of the table of criteria.
 COLUMNS = ("criterion", "score", "weight", "points", "why")
 

@@ -71,7 +71,10 @@ class Truths:
         names = [field.name for field in attrs.fields(Truths) if field.name not in kept]
         arrays = {name: getattr(self, name)[rows] for name in names}
         faults = None if self.faults is None else self.faults.take(rows)
-        return attrs.evolve(self, **arrays, faults=faults)
+        rubrics = self.rubrics
+        if len(rubrics) > 1:
+            rubrics = _rubrics_of(arrays["incidents"]) or rubrics[:1]
+        return attrs.evolve(self, **arrays, rubrics=rubrics, faults=faults)
 
     @property
     def most_faults(self) -> int:
@@ -172,9 +175,13 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
         np.array([incident.task_par for incident in listed], np.int32),
         np.array([np.nan if worth is None else worth for worth in worths], np.float64),
         kept,
-        tuple(dict.fromkeys(incident.rubric for incident in listed)),
+        _rubrics_of(listed),
         FaultArrays(count, *parts) if most else None,
     )
+
+
+def _rubrics_of(incidents: Iterable[Incident]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(incident.rubric for incident in incidents))
 
 
 def _nothing(topology: Topology, *rows: int) -> tuple[Bools, Bools, Bools]:

@@ -33,6 +33,7 @@ from logtriage.actions import (
     action_name,
     action_value,
     all_actions,
+    no_teams,
 )
 from logtriage.errors import InvalidInput, kind_of
 from logtriage.parsing.calls import MALFORMED, malformed_wire
@@ -133,7 +134,7 @@ def _irregular(wire: Mapping[str, Any], topology: Topology, may: Kinds, table: _
         case "identify_root_cause" | "request_metrics" | "request_traces":
             return _bad(wire, _choices("service", value, topology.names))
         case "escalate":
-            return _bad(wire, _choices("team", value, topology.teams))
+            return _bad(wire, no_teams(topology) or _choices("team", value, topology.teams))
         case "request_more_logs":
             return _bad(wire, _choices("service", value, (ALL_SERVICES, *topology.names)))
         case "remediate":

@@ -85,8 +85,8 @@ class ObserverRole:
     It holds the incident, as an environment does, to know the evidence; it never reads the
     truth. It knows of the declarations and pages that its screens show, and of all remedies, since
     evidence after a remedy has no likelihood without it. So it decides alike after equal screens
-    and equal remedies. If ``pooled``, it knows at once the evidence and the actions of all roles:
-    no reports could do better.
+    and equal remedies. If ``pooled``, it knows at once the evidence and the actions of all roles,
+    and reports nothing.
     """
 
     incident: Incident

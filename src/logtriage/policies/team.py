@@ -13,6 +13,7 @@ from logtriage.actions import (
     RequestMoreLogs,
     Wait,
     action_name,
+    check_action,
     describe,
 )
 from logtriage.dynamics import transition_jointly
@@ -83,7 +84,8 @@ class RolePolicies:
 
         Raises:
             InvalidInput: if there are not as many observations as players.
-            RoleFailure: if a player raises; its exception is the cause.
+            RoleFailure: if a player raises, or its action does not fit the topology; the
+                exception is the cause.
         """
         if len(observations) != len(self.players):
             raise InvalidInput(f"{len(self.players)} policies for {len(observations)} roles")
@@ -104,8 +106,11 @@ def _ask(
 ) -> tuple[Action, Memory]:
     try:
         if state is not None and isinstance(player, Follower):
-            return player.act_in(state, seen), None
-        return decision(cast(Policy, player), seen, memory)
+            action, memory = player.act_in(state, seen), None
+        else:
+            action, memory = decision(cast(Policy, player), seen, memory)
+        check_action(action, seen.topology)
+        return action, memory
     except Exception as error:
         raise RoleFailure(number, told_of(error)) from error
 

@@ -22,9 +22,10 @@ from logtriage.errors import BundleError
 from logtriage.grading.rubric import RECORDED
 from logtriage.incident import Fault, Incident, Truth
 from logtriage.recorded.importing.source_files import json_lines
-from logtriage.recorded.records import SCHEMA, TASKS, TEAM, VERSION, VIEWS, RecordedIncident
+from logtriage.recorded.records import SCHEMA, TASKS, VERSION, VIEWS, RecordedIncident
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.rng import hash_name
+from logtriage.topology import NO_TEAM
 
 #: A reason that names a field inside the field that was read.
 _INNER: Final = re.compile(r"([a-z_][a-z_.]*): ")
@@ -46,7 +47,7 @@ def as_incident(record: RecordedIncident) -> Incident:
         task=task_id(record.task),
         horizon=record.horizon,
         topology=topology,
-        directory=(TEAM,) * len(topology),
+        directory=(NO_TEAM,) * len(topology),
         truth=Truth(
             fault=Fault(record.truth.kind, roots[0]) if roots else None,
             severity=None,

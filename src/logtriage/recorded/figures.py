@@ -114,7 +114,7 @@ class Series:
 
 @attrs.frozen
 class Shift:
-    """The share of requests with a kind of log line, over the minute before each tick.
+    """The share of requests (or of log lines) with a kind of line in the minute before each tick.
 
     ``value`` is the share, ``usual`` that of the baseline, and ``spread`` how far it strays by
     chance, all in basis points; columns as in a :class:`Series`.

@@ -37,7 +37,8 @@ def gauge(service: str, tick: int, signal: Signal) -> Gauge:
     unit = _UNITS.get(ending, "")
     if ending not in _UNITS:
         words = signal.name
-    text = f"{words.replace('_', ' ')} {_figure(signal.value, unit)}"
+    of = " of log lines" if signal.of_lines else ""
+    text = f"{words.replace('_', ' ')} {_figure(signal.value, unit)}{of}"
     if signal.usual is not None:
         whose = "usual of others" if signal.borrowed else "usual"
         spread = "" if signal.spread is None else f" ± {_spread(signal.spread, unit)}"

@@ -26,7 +26,7 @@ from logtriage.recorded.figures import (
     require_among,
 )
 from logtriage.recorded.truth import RecordedTruth
-from logtriage.topology import Service, Tier, Topology
+from logtriage.topology import NO_TEAM, Service, Tier, Topology
 from logtriage.world.telemetry import LEVELS, TICK_SECONDS
 
 VERSION: Final = 5
@@ -47,8 +47,6 @@ HISTORY: Final = (
     "what was not measured",
 )
 SCHEMA: Final = "logtriage.recorded/2"
-#: The team that owns every service: a recording names no teams.
-TEAM: Final = "unknown"
 #: The tiers and remedies of recordings, which have no world; remedies have no effect.
 TIERS: Final = (
     Tier("edge", entry=True, calls=True),
@@ -109,7 +107,8 @@ class RecordedService:
 
     ``baseline`` are the usual figures and ``spread`` how far they stray without a fault.
     ``new_errors`` is the share of requests with a new kind of ERROR line, ``events`` the share with
-    the kind of line whose share changed most. ``metrics`` are all other measurements.
+    the kind of line whose share changed most; with ``of_lines`` of log lines, which name no
+    requests. ``metrics`` are all other measurements.
     """
 
     name: str
@@ -120,6 +119,7 @@ class RecordedService:
     series: Series = NO_SERIES
     new_errors: Shift = NO_SHIFT
     events: Shift = NO_SHIFT
+    of_lines: bool = False
     metrics: tuple[Metric, ...] = ()
 
     def __attrs_post_init__(self) -> None:
@@ -221,9 +221,9 @@ class Recording:
         """The call graph as a topology, in the order of services; may raise TopologyError."""
         return Topology(
             name=name,
-            teams=(TEAM,),
+            teams=(NO_TEAM,),
             services=tuple(
-                Service(service.name, service.tier, TEAM, service.calls)
+                Service(service.name, service.tier, NO_TEAM, service.calls)
                 for service in self.services
             ),
             tiers=TIERS,

@@ -126,7 +126,7 @@ def _networks(spec: str, split: RoleSplit) -> dict[str, policies.RoleFactory]:
 
 
 def _network(spec: str, split: RoleSplit, roles: tuple[str, ...]) -> policies.RoleFactory:
-    from logtriage.trained.role import network_roles  # loads NumPy
+    from logtriage.trained.networks import network_roles  # loads NumPy
 
     where = spec.removeprefix(NETWORK)
     if not where:

@@ -56,7 +56,8 @@ def _without_usual(observation: Observation) -> Iterator[str]:
 def _value(signal: Signal) -> str:
     name, _, unit = signal.name.replace("_", " ").rpartition(" ")
     if unit in _UNITS:
-        return f"{name} {_scaled(signal.value, unit)}{_UNITS[unit]}"
+        of = " of log lines" if signal.of_lines else ""
+        return f"{name} {_scaled(signal.value, unit)}{_UNITS[unit]}{of}"
     return f"{signal.name.replace('_', ' ')} {signal.value}"
 
 

@@ -44,9 +44,9 @@ def recorded_rules(topology: Topology) -> Iterator[str]:
     )
     yield (
         f"SIGNALS: figures that stray by {STRAY} spreads or more from time without a fault, events "
-        "being shares of requests; (others …): the usual value of the other services. [new]: the "
-        "time without a fault has no such line. Alerts tell of symptoms: who waits for a service "
-        "is slow as well."
+        "being shares of requests, or of log lines as said; (others …): the usual value of the "
+        "other services. [new]: the time without a fault has no such line. Alerts tell of "
+        "symptoms: who waits for a service is slow as well."
     )
 
 

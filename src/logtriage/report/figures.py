@@ -10,7 +10,7 @@ import attrs
 from logtriage.evaluation import Row, played_state
 from logtriage.report.episode import Episode
 from logtriage.report.run import Run
-from logtriage.report.text import PLACES, place_of
+from logtriage.report.text import PLACES, declared_in, place_of
 
 #: Bins of the score distributions, each of the same width; the last bin holds 1.
 BINS: Final = 20
@@ -24,7 +24,8 @@ class Cell:
     grade with 0 for each unscored or missing episode. ``shares`` has the share of incidents in each
     bin of scores, ``gated`` the share that a gate set to 0. ``points`` are those that count, by
     criterion; ``lost`` are those that gates and discounts took. ``places`` has the share of each
-    place of the declared root cause, among the ``faults`` episodes whose incident has a root.
+    place of the declared root cause, among the ``faults`` episodes whose incident has a root;
+    several faults of an incident share its weight.
     """
 
     task: str
@@ -86,7 +87,7 @@ def _cell(row: Row, episodes: list[Episode]) -> Cell:
     points: dict[str, list[float]] = {}
     gated: list[float] = []
     lost: list[float] = []
-    places = dict.fromkeys(PLACES, 0)
+    places = dict.fromkeys(PLACES, 0.0)
     for episode in scored:
         graded, weight = episode.grade, 1 / attempts[episode.incident.id]
         bins[min(BINS - 1, int((graded.score or 0.0) * BINS))] += weight
@@ -97,11 +98,12 @@ def _cell(row: Row, episodes: list[Episode]) -> Cell:
             worth = weight * criterion.score * criterion.weight
             points.setdefault(criterion.name, []).append(kept * worth)
             lost.append((1.0 - kept) * worth)
-        declared = played_state(episode.incident, graded).facts.root_cause
-        place = place_of(episode.incident, declared)
-        if place is not None:
-            places[place] += 1
-    faults = sum(places.values())
+        declared = declared_in(played_state(episode.incident, graded))
+        for name in declared:
+            place = place_of(episode.incident, name)
+            if place is not None:
+                places[place] += 1 / len(declared)
+    faults = round(fsum(places.values()))
     return Cell(
         row.task,
         row.agent,

@@ -6,7 +6,9 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-from logtriage.evaluation import RECORDED_TASKS, SOLVED, Calls, Interval, Row
+from logtriage._lib.printable import counted
+from logtriage.evaluation import RECORDED_TASKS, Calls, Interval, Row
+from logtriage.report.columns import DETAILS, HEADLINE
 from logtriage.report.figures import Cell, cells_of, criterion_names
 from logtriage.report.run import Run
 from logtriage.report.text import (
@@ -29,39 +31,9 @@ _SPANS: Final = (slice(0, 1), slice(1, 10), slice(10, 18), slice(18, None))
 #: Decimal places of a share of a plot's width or height.
 _PLACES: Final = 4
 
-#: Columns of a table: title, text of a row's cell, and a note for the reader (may be empty).
-Columns = Sequence[tuple[str, Callable[[Row], str], str]]
+#: Columns of a table: title and text of a row's cell.
+Columns = Sequence[tuple[str, Callable[[Row], str]]]
 
-_RESULTS: Final[Columns] = (
-    ("net value", lambda row: interval(row.net.net if row.net else None),
-     "Net value: the sum of grade − c over the sum of 1 − c, with c the worth of a hand-over; 1 "
-     "solves everything, 0 is no better than handing everything over."),
-    ("handed over", lambda row: percent(row.net.handed_over if row.net else None), ""),
-    ("paged right", lambda row: percent(row.net.paged_right if row.net else None), ""),
-    ("mean grade", lambda row: interval(row.grade), ""),
-    ("unscored as 0", lambda row: number(None if row.bound == _mean(row) else row.bound),
-     "Unscored as 0: the mean grade with 0 for each episode that is unscored or missing."),
-    ("solved", lambda row: percent(row.solved),
-     f"Solved: a grade of at least {SOLVED}, and not handed over."),
-    ("root cause", lambda row: percent(row.root_cause), ""),
-    ("fault class", lambda row: percent(row.fault_class), ""),
-    ("severity", lambda row: percent(row.severity), ""),
-    ("mis-page", lambda row: percent(row.mis_paged),
-     "Mis-page: a team was paged that was not accepted."),
-    ("false alarms", lambda row: percent(row.false_alarm),
-     "False alarms: incidents without a fault in which a team was paged, a remedy applied or, "
-     "in a recording, a cause declared."),
-    ("ignored", lambda row: percent(row.ignored),
-     "Root cause, fault class and ignored are shares of the real faults."),
-    ("ticks", lambda row: number(row.ticks, 1),
-     "Ticks: used where a fault was resolved after its fix."),
-    ("Brier", lambda row: number(row.brier),
-     "Brier: mean squared error of the stated confidences (0 is best)."),
-    ("AUGRC", lambda row: number(row.augrc),
-     "AUGRC: area under their generalised risk over coverage (0 is best, ½ the worst)."),
-    ("unscored", lambda row: str(row.unscored or "–"), ""),
-    ("episodes", lambda row: str(row.episodes), ""),
-)  # fmt: skip
 _RESULTS_NOTE: Final = "Means over the scored episodes, with 95 % bootstrap intervals."
 _LOSSES_NOTE: Final = (
     "The parts add up to the grade: means over the explained episodes, with 95 % bootstrap "
@@ -73,7 +45,7 @@ _LOSSES_NOTE: Final = (
 )
 _PLACES_NOTE: Final = (
     "Calls between the service that was declared and the true root, in per cent of the scored "
-    "incidents that have a root. "
+    "incidents that have a root. With k faults, the first k services declared count 1/k each. "
     + "; ".join(f"{place}: {meaning}" for place, meaning in MEANING.items())
     + "."
 )
@@ -82,11 +54,11 @@ _PLACES_NOTE: Final = (
 def first_page(run: Run) -> dict[str, Any]:
     """The page's data: ``facts`` of the run, tables, plots by task, and colours of ``criteria``."""
     cells = cells_of(run)
-    played = len(run.episodes)
+    played, planned = len(run.episodes), sum(run.planned)
     return {
         "facts": [[name, clean(text)] for name, text in _facts(run)],
-        "unfinished": None if played == run.planned else (
-            f"This run is not finished: {played} of {run.planned} episodes were played. The "
+        "unfinished": None if played == planned else (
+            f"This run is not finished: {played} of {planned} episodes were played. The "
             "figures are of these."
         ),
         "tables": [
@@ -109,8 +81,12 @@ def _facts(run: Run) -> Iterable[tuple[str, str]]:
         yield "split", f"{spec.split}{f' (seal {manifest.seal})' if manifest.seal else ''}"
     start = f", from number {spec.start}" if spec.start else ""
     runs = " in all runs" if run.bases else ""
-    each = "" if spec.incidents else f" ({spec.episodes} per task and policy{start})"
+    each = " to ".join(map(str, sorted({min(run.planned), max(run.planned)})))
+    each = "" if spec.incidents else f" ({each} per task and policy{start})"
     yield "episodes", f"{len(run.episodes)}{runs}{each}"
+    if run.left_out:
+        told = f"{counted(run.left_out, 'bad line')} had no grade when the run was made"
+        yield "left out", f"{told}; no figure counts them"
     if spec.kinds:
         yield "kinds", ", ".join(spec.kinds)
     yield "rubrics", ", ".join(run.rubrics)
@@ -121,15 +97,20 @@ def _facts(run: Run) -> Iterable[tuple[str, str]]:
             yield name, ", ".join(values)
 
 
-def _mean(row: Row) -> float | None:
-    return None if row.grade is None else row.grade.mean
-
-
 def _results(run: Run) -> dict[str, Any]:
-    columns = [
-        column for column in _RESULTS if any(column[1](row) != NO_FIGURE for row in run.rows)
+    shown = [
+        column
+        for column in (*HEADLINE, *DETAILS)
+        if any(column.text(row) != NO_FIGURE for row in run.rows)
     ]
-    note = " ".join(filter(None, (_RESULTS_NOTE, *(meaning for _, _, meaning in columns))))
+    meanings = (
+        f"{column.title[0].upper()}{column.title[1:]}: {column.meaning}." for column in shown
+    )
+    note = " ".join((_RESULTS_NOTE, *meanings))
+    columns: Columns = (
+        *((column.title, column.text) for column in shown),
+        ("episodes", lambda row: str(row.episodes)),
+    )
     return _table(run, "results", "Results", note, columns)
 
 
@@ -137,8 +118,8 @@ def _losses(run: Run) -> dict[str, Any] | None:
     if all(row.losses is None for row in run.rows):
         return None
     columns: Columns = (
-        ("explained", lambda row: str(row.losses.episodes if row.losses else 0), ""),
-        *((words, _part(field), "") for field, words in (*PARTS, HARDNESS)),
+        ("explained", lambda row: str(row.losses.episodes if row.losses else 0)),
+        *((words, _part(field)) for field, words in (*PARTS, HARDNESS)),
         *_calls("pages"),
         *_calls("root_causes"),
     )
@@ -160,9 +141,9 @@ def _calls(field: str) -> Columns:
         return lambda row: write(getattr(row.losses, field)) if row.losses else NO_FIGURE
 
     return (
-        (field.replace("_", " "), text(lambda calls: str(calls.count)), ""),
-        ("justified", text(lambda calls: percent(calls.justified)), ""),
-        ("lucky", text(lambda calls: percent(calls.lucky)), ""),
+        (field.replace("_", " "), text(lambda calls: str(calls.count))),
+        ("justified", text(lambda calls: percent(calls.justified))),
+        ("lucky", text(lambda calls: percent(calls.lucky))),
     )
 
 
@@ -171,14 +152,14 @@ def _table(run: Run, name: str, title: str, note: str, columns: Columns) -> dict
         [
             task,
             [
-                [clean(row.agent), *(text(row) for _, text, _ in columns)]
+                [clean(row.agent), *(text(row) for _, text in columns)]
                 for row in run.rows
                 if row.task == task
             ],
         ]
         for task in run.tasks
     ]
-    head = ["agent", *(words for words, _, _ in columns)]
+    head = ["agent", *(words for words, _ in columns)]
     return {"id": name, "title": title, "note": note, "head": head, "groups": groups}
 
 

@@ -54,9 +54,14 @@ class Run:
         return self.loaded.manifest.spec.role_split
 
     @property
-    def planned(self) -> int:
-        """The number of episodes that all runs have once they are finished."""
-        return sum(len(cell.ids) for run, _ in self._runs for cell in run.planned)
+    def planned(self) -> tuple[int, ...]:
+        """How many episodes each policy has on each task once all runs are finished."""
+        return tuple(len(cell.ids) for run, _ in self._runs for cell in run.planned)
+
+    @property
+    def left_out(self) -> int:
+        """How many bad lines among the transcripts have no grade, in all runs."""
+        return sum(run.manifest.left_out for run, _ in self._runs)
 
     @cached_property
     def policies(self) -> tuple[str, ...]:

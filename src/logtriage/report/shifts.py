@@ -22,10 +22,11 @@ from logtriage.actions import Wait, describe
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.cell_files import SHIFTS, read_lines
 from logtriage.grading import grade as grade_alone
+from logtriage.grading import unscored
 from logtriage.report.episode import Episode
 from logtriage.report.replay.document import MAX_BELIEFS, document
 from logtriage.report.replay.page import render_replay
-from logtriage.report.text import NO_FIGURE
+from logtriage.report.text import NO_FIGURE, number
 from logtriage.shift import ShiftState, begin, grade, make_shift, take
 from logtriage.shift.grades import IncidentGrade, ShiftGrade
 from logtriage.shift.screens import observe
@@ -74,46 +75,47 @@ def write_timelines(run: Path, out: Path, *, beliefs: int = MAX_BELIEFS) -> int:
     """
     shown, episodes, grades = list[str](), list[Episode](), dict[str, list[float]]()
     file, incidents = run / SHIFTS, out.with_name(f"{out.stem}-incidents.html")
-    unscored = Counter[str]()
-    for number, line in enumerate(read_lines(file), start=1):
+    failed = Counter[str]()
+    for at, line in enumerate(read_lines(file), start=1):
         try:
             record = json.loads(line)
             shift, policy, actions = (record[key] for key in ("shift", "policy", "actions"))
-            failed = record.get("error") is not None
+            broken = record.get("error")
         except (ValueError, KeyError, TypeError) as error:
-            raise InvalidInput(f"{file}:{number}: no record of a shift ({error!r})") from None
+            raise InvalidInput(f"{file}:{at}: no record of a shift ({error!r})") from None
         state, firing = _replay(shift, actions)
         graded = grade(state)
         scores = grades.setdefault(policy, [])
-        if failed:
-            unscored[policy] += 1
+        if broken is not None:
+            failed[policy] += 1
         else:
             scores.append(graded.score)
-        shown.append(_timeline(policy, state, graded, firing, incidents.name))
+        shown.append(_timeline(policy, state, graded, firing, quote(incidents.name), broken))
         for alone in state.states:
             if alone.history:
-                episodes.append(_as_episode(policy, alone))
+                episodes.append(_as_episode(policy, alone, broken))
     means = "".join(
         f"<li>{escape(policy)}: mean grade {f'{fmean(each):.3f}' if each else NO_FIGURE} of "
-        f"{counted(len(each), 'shift')}, {unscored[policy]} unscored</li>"
+        f"{counted(len(each), 'shift')}, {failed[policy]} unscored</li>"
         for policy, each in grades.items()
     )
     page = (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Shifts</title>'
         f"<style>{_STYLE}</style><h1>Shifts</h1><ul>{means}</ul><p>{_LEGEND}</p>{''.join(shown)}</html>\n"
     )
-    replays = document(run.name, __version__, episodes, beliefs=beliefs)
+    replays = document(run.name, __version__, episodes, beliefs=beliefs, shifts=True)
     for path, text in ((out, page), (incidents, render_replay(replays))):
         with replacing(path) as handle:
             handle.write(text.encode("utf-8", "backslashreplace"))
     return len(shown)
 
 
-def _as_episode(policy: str, state: State) -> Episode:
+def _as_episode(policy: str, state: State, broken: str | None) -> Episode:
     """An incident of a shift as an episode; a wait stands for the ticks after its last action."""
     if state.tick > state.history[-1][0] + 1:
         state = attrs.evolve(state, history=(*state.history, (state.tick - 1, Wait())))
-    return Episode(policy, state.incident, transcript_of(state, agent=policy), grade_alone(state))
+    graded = grade_alone(state) if broken is None else unscored(state.incident, broken)
+    return Episode(policy, state.incident, transcript_of(state, agent=policy), graded)
 
 
 def _replay(
@@ -135,10 +137,12 @@ def _timeline(
     graded: ShiftGrade,
     firing: Mapping[str, list[int]],
     replays: str,
+    broken: str | None,
 ) -> str:
+    scored = broken is None
     rows = zip(graded.incidents, state.states, strict=True)
     where = f"{replays}#/e/{quote(policy, safe='')}"
-    lines = "".join(_row(at, state, *row, firing, where) for at, row in enumerate(rows))
+    lines = "".join(_row(at, state, *row, firing, where, scored) for at, row in enumerate(rows))
     height = _ROW * (len(graded.incidents) + 2)
     width = _LEFT + _TICK * state.shift.task.ticks + _AFTER
     reasons = "".join(
@@ -146,12 +150,13 @@ def _timeline(
         f"{escape(row.reason)}</li>"
         for row in graded.incidents
     )
+    title = "<summary>Why each incident earned what it did</summary>"
     return (
-        f"<h2>{escape(policy)} on {escape(graded.shift)}: {graded.score:.3f}</h2>"
+        f"<h2>{escape(policy)} on {escape(graded.shift)}: "
+        f"{number(graded.score) if broken is None else f'not scored: {escape(broken)}'}</h2>"
         f'<div class="wide"><svg width="{width}" height="{height}" role="img" '
         f'aria-label="timeline">{"".join(_axis(state, height))}{lines}</svg></div>'
-        f"<details><summary>Why each incident earned what it did</summary><ul>{reasons}</ul>"
-        "</details>"
+        f"{f'<details>{title}<ul>{reasons}</ul></details>' if scored else ''}"
     )
 
 
@@ -174,11 +179,13 @@ def _row(
     state: State,
     firing: Mapping[str, list[int]],
     replays: str,
+    scored: bool,
 ) -> str:
+    score = graded.grade.score if scored else None
     arrived, system = graded.arrived_at, graded.system
     end = arrived + (state.closed_at or state.tick)
     top = _ROW * (at + 1)
-    full = 0.08 + 0.8 * graded.grade.score
+    full = 0.08 + 0.8 * (score or 0.0)
     name = f'<text x="0" y="{top + 15}">{escape(system)}</text>'
     if state.history:
         name = f'<a href="{escape(f"{replays}/{quote(state.incident.id)}")}">{name}</a>'
@@ -206,7 +213,7 @@ def _row(
     text = " ".join(deeds) or "nothing was decided"
     parts.append(
         f'<text x="{_x(end) + 8}" y="{top + 15}"{"" if deeds else _NONE}>{text} · '
-        f"{graded.grade.score or 0.0:.2f}</text>"
+        f"{number(score, 2)}</text>"
     )
     return "".join(parts)
 

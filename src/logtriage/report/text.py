@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 from logtriage._lib.printable import spelled
 from logtriage.codec import truth_to_json
 from logtriage.incident import Incident
+from logtriage.state import State
 
 if TYPE_CHECKING:  # they load NumPy, and a page in a browser has none
     from logtriage.beliefs.explain import Leading, Step
@@ -20,7 +21,7 @@ NAMED: Final = 3
 #: The parts of a grade: (field of an explanation, its name on a page).
 PARTS: Final = (
     ("at_first", "at first"),
-    ("asking_gained", "asking"),
+    ("asking_gained", "asking gained"),
     ("decisions", "decisions"),
     ("luck", "luck"),
 )
@@ -89,6 +90,8 @@ def interval(estimate: "Interval | None", *, signs: bool = False) -> str:
 
 def titled(agents: Sequence[str], tasks: Sequence[str]) -> str:
     """The agents and tasks by name, or their number if there are more than three."""
+    if not agents:
+        return "no episodes"
     names = ", ".join(agents) if len(agents) <= NAMED else f"{len(agents)} agents"
     return f"{names} on {', '.join(tasks) if len(tasks) <= NAMED else f'{len(tasks)} tasks'}"
 
@@ -143,6 +146,13 @@ def _faults(incident: Incident) -> Iterator[str]:
         if part.fault is not None:
             later = ", brought about" if part.secondary else ""
             yield f"{part.fault.kind} on {part.fault.service}{later}"
+
+
+def declared_in(state: State) -> tuple[str | None, ...]:
+    """The services that were declared first, one for each fault; None for what is missing."""
+    count = len(state.incident.truth.several) or 1
+    names = [service for _, service in state.facts.root_causes]
+    return (*names, *[None] * count)[:count]
 
 
 def place_of(incident: Incident, declared: str | None) -> str | None:

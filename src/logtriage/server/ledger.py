@@ -95,11 +95,18 @@ class Ledger:
         """Write down the transcript of an attempt; SealError if it cannot be written."""
         self._append({"transcript": unstructure_transcript(transcript)})
 
-    def close_run(self) -> list[Transcript]:
-        """Close the run for good, and return its transcripts in the order of the attempts."""
-        self._append({"closed": True})
-        rows = [row for row in self._rows() if row["run"] == self._run]
+    def transcripts(self) -> list[Transcript]:
+        """The transcripts of the run, in the order of the attempts; InvalidInput if it has none."""
+        every = self._rows()
+        rows = [row for row in every if row["run"] == self._run]
+        if not rows:
+            runs = ", ".join(sorted({row["run"] for row in every})) or "none"
+            raise InvalidInput(f"run: {self._run!r} has no attempt in {self._path}; runs: {runs}")
         return list(_transcripts(rows))
+
+    def close_run(self) -> None:
+        """Close the run for good: it takes no more attempts. Keep its transcripts first."""
+        self._append({"closed": True})
 
     def _append(self, fields: dict[str, Any]) -> None:
         line = json.dumps({"run": self._run, **fields}).encode() + b"\n"

@@ -26,10 +26,10 @@ from logtriage.vector.belief_histories import HistoryTables, histories_of
 from logtriage.vector.cells import CHANNELS
 from logtriage.world.channels import NO_NEWS, Channel, Evidence
 from logtriage.world.conditions import accepted_remedies, errors_first
+from logtriage.world.drawn import MOST_IN_POOL
 from logtriage.world.model import World
 from logtriage.world.setting import FULL
 from logtriage.world.tables import CALM, RECOVERED, alphabet, note_weights
-from logtriage.world.unseen import MOST_IN_POOL
 from logtriage.world.vocabulary import LOG
 
 Ints = NDArray[Any]

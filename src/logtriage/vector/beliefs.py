@@ -1,23 +1,29 @@
 """The exact posteriors of N incidents at once, updated screen after screen."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from logtriage.beliefs.model import Model
+from logtriage.drawing.ids import MAX_INDEX
 from logtriage.errors import InvalidInput
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Longs
 from logtriage.vector.belief_state import NO_BREAK, BeliefState, clear, empty_state
 from logtriage.vector.belief_tables import BeliefTables, tables_of
-from logtriage.vector.cells import Cells, cell_numbers, padded
-from logtriage.vector.checks import as_rows, checked_integers
+from logtriage.vector.cells import FIELDS, Cells, cell_numbers, padded
+from logtriage.vector.checks import as_rows, checked_array, checked_integers, checked_mask
 from logtriage.vector.layout import Floats
 from logtriage.vector.marginals import Believed, Marginals
+from logtriage.vector.tokens.layout import alphabet_sizes
 from logtriage.vector.tokens.tables import check_alike
 from logtriage.world.channels import Evidence
 from logtriage.world.conditions import Hypothesis
+
+#: The most tokens of a history or of the edge: beliefs keep their numbers, from 0, in bytes.
+MOST_TOKENS: Final = 128
 
 
 class BeliefBatch:
@@ -33,7 +39,8 @@ class BeliefBatch:
     when new episodes begin in some rows.
 
     Raises:
-        InvalidInput: for no worlds, more than a pool may have, or worlds of different sizes.
+        InvalidInput: for no worlds, more than a pool may have, or worlds of different sizes; for
+            more tokens than :data:`MOST_TOKENS`, and for a count or horizon out of range.
         MissingExtra: where Numba is not installed.
     """
 
@@ -43,6 +50,9 @@ class BeliefBatch:
         self._update = beliefs.update_rows
         self._logs_of, self._severities_of = beliefs.logs_of, panels.severities_of
         check_alike(models)
+        _check_tokens(models[0])
+        checked_integers("count", count, (), 0, MAX_INDEX)
+        checked_integers("horizon", horizon, (), 1, np.iinfo(np.int16).max - 1)
         self.models, self.horizon = models, horizon
         #: The models of W worlds as arrays (W, …), which all rows look up.
         self.tables: BeliefTables = tables_of(models)
@@ -98,31 +108,36 @@ class BeliefBatch:
 
     def update(
         self,
-        cells: Cells,
+        cells: ArrayLike,
         actions: ArrayLike | None = None,
         *,
-        misrouted: NDArray[np.bool_] | None = None,
+        misrouted: ArrayLike | None = None,
         rows: ArrayLike | None = None,
     ) -> None:
         """Take in the next screen of all rows or of ``rows`` (R,), and update their weights.
 
-        ``cells`` (R, M, 5) are those on the screen, as :meth:`numbers` makes them; they are not
-        checked, and cells seen before change nothing. ``actions`` (R,), or (R, L) for L roles, are
-        the canonical integers of the actions since the last screen; only pages and remedies are
+        ``cells`` (R, M, 5) are those on the screen, as :meth:`numbers` makes them; their numbers
+        are not checked. Cells seen before change nothing. ``actions`` (R,), or (R, L) for L roles,
+        are the canonical integers of the actions since the last screen; only pages and remedies are
         read, and none with the first screen after a reset. ``misrouted`` (R,) is true where the
         last page was wrong and closed the incident.
 
         Raises:
-            InvalidInput: if no hypothesis fits a row. All screens are taken in all the same, and
-                the weights of such rows are 0 until :meth:`reset`.
+            InvalidInput: for arrays of other shapes or types, and if no hypothesis fits a row. All
+                screens are then taken in all the same, and the weights of such rows are 0 until
+                :meth:`reset`.
         """
         chosen = as_rows(rows, self._every)
         count = len(chosen)
-        acted = np.full((count, 1), -1) if actions is None else np.asarray(actions, np.int64)
+        acted = np.full(count, -1) if actions is None else np.asarray(actions)
+        acted = acted[:, np.newaxis] if acted.ndim == 1 else acted
+        acted = checked_integers("actions", acted, (count, *acted.shape[1:2]))
+        shown = checked_array("cells", cells, (count, *np.shape(cells)[1:2], len(FIELDS)))
         # Kernels are compiled for this order and these types alone.
-        acted = np.ascontiguousarray(acted.reshape(count, -1))
-        shown = np.ascontiguousarray(cells, np.int16)
-        wrong = np.zeros(count, np.bool_) if misrouted is None else misrouted
+        acted, shown = np.ascontiguousarray(acted), np.ascontiguousarray(shown, np.int16)
+        wrong = np.zeros(count, np.bool_)
+        if misrouted is not None:
+            wrong = checked_mask("misrouted", misrouted, count)
         state, tables = self._state, self.tables
         remedies = acted - tables.first_remedy
         remedied = ((remedies >= 0) & (remedies < tables.accepts.shape[1])).any(axis=1)
@@ -139,8 +154,14 @@ class BeliefBatch:
     def numbers(
         self, evidence: Sequence[Sequence[Evidence]], rows: ArrayLike | None = None
     ) -> Cells:
-        """The cells (R, M, 5) of the scalar evidence of all rows, or of ``rows`` (R,)."""
+        """The cells (R, M, 5) of the scalar evidence of all rows, or of ``rows`` (R,).
+
+        Raises:
+            InvalidInput: for another number of lists than of rows.
+        """
         worlds = self._state.world[as_rows(rows, self._every)].tolist()
+        if len(evidence) != len(worlds):
+            raise InvalidInput(f"evidence: {len(evidence)} lists for {len(worlds)} rows")
         models = [self.models[number] for number in worlds]
         return padded(
             [
@@ -186,9 +207,9 @@ class BeliefBatch:
         return self._severities_of(self._state, self.tables, self._room, chosen)
 
     def probabilities(self) -> NDArray[np.float64]:
-        """The probability of each hypothesis (N, H)."""
+        """The probability of each hypothesis (N, H); all 0 in rows without weights."""
         weights = self.weights.astype(np.float64)
-        shares: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+        shares: NDArray[np.float64] = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1)
         return shares
 
     def marginals(self) -> Believed:
@@ -198,3 +219,15 @@ class BeliefBatch:
     def teams(self) -> Floats:
         """The probability (N, m) that each team is right to page."""
         return self.marginals().team(self._state.owners.astype(np.int64))
+
+
+def _check_tokens(model: Model) -> None:
+    """Refuse a service that can say more than the belief's bytes count, and as many edge panels."""
+    sizes = alphabet_sizes(model.setting, model.topology).max(axis=0)
+    widest, panels = int(sizes.argmax()), len(model.world.edge_tokens)
+    if max(sizes[widest], panels) > MOST_TOKENS:
+        raise InvalidInput(
+            f"topology {model.topology.name!r}: service {model.topology.names[widest]!r} can say "
+            f"{sizes[widest]} things, and the edge {panels}; a batch of beliefs counts to "
+            f"{MOST_TOKENS}"
+        )

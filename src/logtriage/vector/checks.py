@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from logtriage.drawing.ids import MAX_INDEX, SPLITS
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.tasks import TaskSpec, task_of
-from logtriage.vector.arrays import Ints, Longs
+from logtriage.vector.arrays import Bools, Ints, Longs
 from logtriage.vector.layout import MOST_TICKS
+from logtriage.world.drawn import MOST_IN_POOL, WORLDS
 from logtriage.world.loading import WorldLike
-from logtriage.world.unseen import MOST_IN_POOL, WORLDS
 
 
 def checked_task(
@@ -37,7 +37,7 @@ def checked_pool(task: TaskSpec, pool: Sequence[int] | None) -> tuple[int, ...]:
 
     Raises:
         InvalidInput: for a pool of a task of one world, and for no, too many, unknown or equal
-            numbers.
+            numbers, or other values than integers.
     """
     if not task.unseen:
         if pool is not None:
@@ -48,10 +48,7 @@ def checked_pool(task: TaskSpec, pool: Sequence[int] | None) -> tuple[int, ...]:
         raise InvalidInput(
             f"pool: expected 1 to {MOST_IN_POOL} different worlds of a split, got {len(numbers)}"
         )
-    for world in numbers:
-        if not 0 <= world < WORLDS:
-            raise InvalidInput(f"pool: world {world} is not in 0 to {WORLDS - 1}")
-    return numbers
+    return tuple(checked_integers("pool", numbers, (len(numbers),), 0, WORLDS - 1).tolist())
 
 
 def nth_index(pool: Sequence[int], numbers: Ints) -> Ints:
@@ -98,33 +95,53 @@ def checked_indices(split: str, index: ArrayLike, *, ood: bool) -> Ints:
     return checked_integers("index", array, (array.size,), 0, MAX_INDEX - 1)
 
 
-def checked_integers(
-    name: str, values: ArrayLike, shape: tuple[int, ...], low: int | None, high: int | None
-) -> Longs:
-    """The values as int64; InvalidInput for another type or shape, or outside the bounds."""
+def checked_array(
+    name: str, values: ArrayLike, shape: tuple[int, ...], kinds: str = "iu"
+) -> NDArray[Any]:
+    """The values as an array; InvalidInput for another shape, or for none of NumPy's ``kinds``."""
     array = np.asarray(values)
-    if array.dtype.kind not in "iu" and array.size:  # an empty list is an array of floats
-        raise InvalidInput(f"{name}: expected integers, got an array of {array.dtype}")
+    if array.dtype.kind not in kinds and array.size:  # an empty list is an array of floats
+        wanted = "booleans" if kinds == "b" else "integers"
+        raise InvalidInput(f"{name}: expected {wanted}, got an array of {array.dtype}")
     if array.shape != shape:
         raise InvalidInput(f"{name}: shape {array.shape}, expected {shape}")
+    return array
+
+
+def checked_mask(name: str, values: ArrayLike, count: int) -> Bools:
+    """The values (N,) as booleans; InvalidInput for another type or shape."""
+    return checked_array(name, values, (count,), "b").astype(np.bool_)
+
+
+def checked_integers(
+    name: str,
+    values: ArrayLike,
+    shape: tuple[int, ...],
+    low: int | None = None,
+    high: int | None = None,
+) -> Longs:
+    """The values as int64; InvalidInput for another type or shape, or outside the bounds."""
+    array = checked_array(name, values, shape)
     if array.size and low is not None and high is not None:
         bad = array.argmin() if array.min() < low else array.argmax()
         place = tuple(map(int, np.unravel_index(bad, shape)))
         if not low <= array[place] <= high:
-            raise InvalidInput(f"{name}{list(place)}: {array[place]} is not in {low} to {high}")
+            raise InvalidInput(
+                f"{name}{list(place) or ''}: {array[place]} is not in {low} to {high}"
+            )
     return array.astype(np.int64)
 
 
-def as_rows(rows: ArrayLike | None, every: Longs) -> Longs:
+def as_rows(rows: ArrayLike | None, every: Longs, name: str = "rows") -> Longs:
     """The given rows, or ``every`` row for None; InvalidInput for unknown or repeated rows."""
     if rows is None:
         return every
     array = np.asarray(rows)
-    chosen = checked_integers("rows", array, (array.size,), 0, len(every) - 1)
+    chosen = checked_integers(name, array, (array.size,), 0, len(every) - 1)
     taken = np.zeros(len(every), bool)
     taken[chosen] = True
     if np.count_nonzero(taken) != len(chosen):
-        raise InvalidInput("rows: each row may be named once")
+        raise InvalidInput(f"{name}: each row may be named once")
     return chosen
 
 

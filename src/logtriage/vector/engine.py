@@ -26,6 +26,7 @@ from logtriage.vector.checks import (
     as_rows,
     checked_actions,
     checked_indices,
+    checked_mask,
     checked_pool,
     checked_task,
     nth_index,
@@ -35,8 +36,8 @@ from logtriage.vector.tokens.episodes import OPEN, TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
 from logtriage.vector.tokens.layout import TokenLayout
 from logtriage.vector.tokens.setting import TokenSetting, batch_setting
+from logtriage.world.drawn import unseen_world
 from logtriage.world.loading import WorldLike
-from logtriage.world.unseen import unseen_world
 
 #: Types of an observation. ``float32`` is in units of the layout, ``uint8`` counts these units.
 DTYPES: Final = ("float32", "uint8")
@@ -167,7 +168,7 @@ class BatchedTriage:
         self.episodes = TokenEpisodes.empty(incidents, self.task.horizon)
         self._kernels.begin(self.episodes, every)
         self._kernels.read(incidents, self.episodes, every)
-        self.scores = np.zeros(count)
+        self.scores = self._kernels.scores(incidents, self.episodes, every)
         return self._screen(np.zeros(count))
 
     def restart(self, rows: ArrayLike, index: ArrayLike) -> None:
@@ -187,15 +188,16 @@ class BatchedTriage:
         self._kernels.draw(self.incidents, places, self._split, chosen, worlds)
         self._kernels.begin(self.episodes, places)
         self._kernels.read(self.incidents, self.episodes, places)
-        self.scores[places] = 0.0
+        self._kernels.scores(self.incidents, self.episodes, places, self.scores)
 
-    def step(self, actions: ArrayLike, active: NDArray[np.bool_] | None = None) -> Step:
+    def step(self, actions: ArrayLike, active: ArrayLike | None = None) -> Step:
         """Take an action in each open row: canonical integers (N,) (:func:`logtriage.all_actions`).
 
-        Rows that are closed, or not ``active``, stay as they are and earn 0.
+        Rows that are closed, or not ``active`` (N,), stay as they are and earn 0.
 
         Raises:
-            InvalidInput: before a reset, and for actions of another shape or out of range.
+            InvalidInput: before a reset, for actions of another shape or out of range, and unless
+                ``active`` are N booleans.
         """
         self._check_begun()
         chosen = checked_actions(actions, len(self), self.action_count)
@@ -207,11 +209,11 @@ class BatchedTriage:
         self._check_begun()
         return self._screen(np.zeros(len(self)))
 
-    def open_rows(self, active: NDArray[np.bool_] | None = None) -> Ints:
+    def open_rows(self, active: ArrayLike | None = None) -> Ints:
         """The rows that are open, and ``active`` (N,) if that is given."""
         playing = self.episodes.closing == OPEN
         if active is not None:
-            playing &= active
+            playing &= checked_mask("active", active, len(self))
         return np.flatnonzero(playing)
 
     def play(
@@ -274,7 +276,7 @@ class BatchedTriage:
         return self.setting.ticks(self.episodes)
 
     def _scores(self, episodes: TokenEpisodes) -> NDArray[np.float64]:
-        return self._kernels.scores(self.incidents, episodes)
+        return self._kernels.scores(self.incidents, episodes, np.arange(len(self)))
 
     def _check_begun(self) -> None:
         if not len(self):

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 
 import attrs
 import numpy as np
+from numpy.typing import ArrayLike
 
 from logtriage.errors import InvalidInput
 from logtriage.evidence import VIEW_OF
@@ -29,6 +30,7 @@ from logtriage.topology import Topology
 from logtriage.vector.arrays import Bools, Ints
 from logtriage.vector.beliefs import BeliefBatch
 from logtriage.vector.cells import CHANNELS, EFFECTS, FIELDS, NO_CELL, Cells
+from logtriage.vector.checks import as_rows
 from logtriage.vector.engine import BatchedTriage
 from logtriage.vector.team import BatchedTeam
 from logtriage.world.channels import EASES, NO_CHANGE, Channel
@@ -84,6 +86,13 @@ class FollowingBeliefs:
             BeliefBatch(*setting.models, count=len(engine), horizon=setting.task.horizon)
             for _ in viewers or (None,)
         )
+        self._read = np.full(len(engine), -1)  # the tick of each row's screen taken in last
+
+    def due(self, rows: Ints) -> Ints:
+        """The open rows among ``rows`` (R,) whose screens were not taken in yet."""
+        engine = self._engine
+        later = engine.ticks[rows] > self._read[rows]
+        return rows[later & (engine.episodes.closing[rows] < 0)]
 
     def begin(self, rows: Ints) -> None:
         """Begin new episodes in rows (R,), and take in their first screens."""
@@ -99,6 +108,7 @@ class FollowingBeliefs:
         if not len(rows):
             return
         engine = self._engine
+        self._read[rows] = engine.ticks[rows]
         cells = self._kernels.cells(engine.incidents, engine.episodes, rows)
         cells = np.concatenate([cells, *_effects(engine, rows, acts)], axis=1)
         for place, belief in enumerate(self.beliefs):
@@ -143,7 +153,7 @@ class TeamBeliefs:
     :attr:`of` holds a :class:`BeliefBatch` for each role of the split, or for each of ``viewers``;
     a split among these sees what all its roles see. Every viewer knows all pages and remedies of
     the team, and their ticks. Call :meth:`begin` after every reset and restart, and :meth:`follow`
-    after every step.
+    after every step. A screen is taken in once: rows that were not active stay as they are.
     """
 
     def __init__(
@@ -159,23 +169,21 @@ class TeamBeliefs:
         """The posteriors of each viewer, in order; empty before :meth:`begin`."""
         return () if self._beliefs is None else self._beliefs.beliefs
 
-    def begin(self, rows: Ints | None = None) -> None:
+    def begin(self, rows: ArrayLike | None = None) -> None:
         """Begin new episodes in rows (R,) after a restart; in all rows after a reset."""
         engine = self._team.engine
         if rows is None or self._beliefs is None:
-            rows = np.arange(len(engine))
+            rows = None
             self._beliefs = FollowingBeliefs(engine, self._views)
-        self._beliefs.begin(rows)
+        self._beliefs.begin(as_rows(rows, np.arange(len(engine))))
 
-    def follow(self, rows: Ints | None = None) -> None:
+    def follow(self, rows: ArrayLike | None = None) -> None:
         """Take in the screens of all open rows after a step, or of the open among ``rows`` (R,).
 
         Raises:
-            InvalidInput: before :meth:`begin`.
+            InvalidInput: before :meth:`begin`, and for unknown or repeated rows.
         """
         if self._beliefs is None:
             raise InvalidInput("no screens were read: call begin() first")
-        engine = self._team.engine
-        rows = np.arange(len(engine)) if rows is None else rows
-        rows = rows[engine.episodes.closing[rows] < 0]
-        self._beliefs.follow(rows, self._team.acts[:, rows])
+        due = self._beliefs.due(as_rows(rows, np.arange(len(self._team))))
+        self._beliefs.follow(due, self._team.acts[:, due])

@@ -24,8 +24,9 @@ class Believed:
 
     ``root`` (N, n) of root causes, ``remedy`` (N, 5 n) of accepted remedies, ``kind`` (N, K) by
     :func:`kinds_of`, ``benign`` (N, 1). ``doubt`` (N, 1) is the entropy of the hypotheses as a
-    share of its maximum. ``owned`` (N, n): the service is a root cause and its owner is right to
-    page; ``elsewhere`` (N, m): the team is right to page, whichever services it owns.
+    share of its maximum in the row's world. ``owned`` (N, n): the service is a root cause and its
+    owner is right to page; ``elsewhere`` (N, m): the team is right to page, whichever services it
+    owns.
     """
 
     root: Floats
@@ -52,17 +53,19 @@ class Marginals:
         self._elsewhere = self._elsewhere.astype(np.float32)
         world, n = models[0].world, len(models[0].topology)
         remedies = len(models[0].topology.remedies)
+        self._most = np.log2([max(2, len(model.hypotheses)) for model in models])
         self._cuts = np.cumsum([n, remedies * n, len(kinds_of(world)), n])
 
     def of(
         self, weights: NDArray[np.generic], worlds: NDArray[np.integer[Any]] | None = None
     ) -> Believed:
-        """The marginal probabilities by posterior weights (N, H), which are not all 0 in a row.
+        """The marginal probabilities by posterior weights (N, H); all 0 in rows without weights.
 
         ``worlds`` (N,) has the number of each row's model; without it, all rows use the first.
         """
         shares = weights.astype(np.float32)
-        shares /= shares.sum(axis=1, keepdims=True)
+        total = shares.sum(axis=1, keepdims=True)
+        shares /= total + (total == 0)
         sums = np.empty((len(shares), self._table.shape[2]), np.float32)
         elsewhere = np.empty((len(shares), self._elsewhere.shape[2]), np.float32)
         for number, (table, teams) in enumerate(zip(self._table, self._elsewhere, strict=True)):
@@ -72,7 +75,8 @@ class Marginals:
                 break
         root, remedy, kind, owned, benign = np.split(sums, self._cuts, axis=1)
         logs = np.log2(np.where(shares > 0, shares, 1))
-        doubt = -(shares * logs).sum(axis=1, keepdims=True) / np.log2(shares.shape[1])
+        most = self._most[0 if worlds is None else worlds[:, np.newaxis]]
+        doubt = -(shares * logs).sum(axis=1, keepdims=True) / most
         return Believed(root, remedy, kind, benign, doubt, owned, elsewhere)
 
 

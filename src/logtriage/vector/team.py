@@ -130,16 +130,15 @@ class BatchedTeam:
         self.engine.restart(rows, index)
         self._screens.begin_anew(np.asarray(rows, np.int64))
 
-    def step(
-        self, actions: Sequence[ArrayLike], active: NDArray[np.bool_] | None = None
-    ) -> TeamStep:
+    def step(self, actions: Sequence[ArrayLike], active: ArrayLike | None = None) -> TeamStep:
         """Play one tick: the roles act in their order, then time passes.
 
         ``actions`` holds for each role the numbers (N,) of actions among its own. Rows that are
         closed, or not ``active``, stay as they are and earn 0.
 
         Raises:
-            InvalidInput: before a reset, and for actions of another shape or out of range.
+            InvalidInput: before a reset, for actions of another shape or out of range, and unless
+                ``active`` are N booleans.
         """
         chosen = checked_team_actions(actions, len(self), self.action_counts, self.split.names)
         batch, lanes = self.engine, range(len(self.split))

@@ -64,7 +64,8 @@ class Signal:
     microseconds, ``_milli`` thousandths, nothing for a count in a minute. ``usual`` is the value
     without a fault, ``spread`` (above 0) how far it then strays by itself, ``iqr`` the distance of
     its quartiles then; None where not known. ``borrowed``: this service has no usual value of its
-    own, and ``usual`` and ``spread`` are pooled from other services.
+    own, and ``usual`` and ``spread`` are pooled from other services. ``of_lines``: it is a share of
+    log lines, since they name no requests.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Signal:
     spread: int | None = None
     borrowed: bool = False
     iqr: int | None = None
+    of_lines: bool = False
 
     @property
     def stray(self) -> float:

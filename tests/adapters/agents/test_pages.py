@@ -29,14 +29,9 @@ def test_a_recipe_plays_all_incidents(name: str, tmp_path: Path) -> None:
         own |= {"PATH": f"{here}{os.pathsep}{os.environ['PATH']}"}
         own |= {"OPENAI_AGENTS_DISABLE_TRACING": "1"}
         done = subprocess.run(
-            [sys.executable, "-c", code.replace('"10"', '"2"')],
-            check=False,
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env={**os.environ, **own},
-            timeout=300,
-        )
+            [sys.executable, "-c", code.replace('"10"', '"2"')], check=False, capture_output=True,
+            text=True, cwd=tmp_path, env={**os.environ, **own}, timeout=300,
+        )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert len(asked) >= 9  # four for each incident, and one to be told that all are done
     (out,) = (tmp_path / "runs").iterdir()

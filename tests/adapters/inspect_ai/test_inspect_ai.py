@@ -309,12 +309,10 @@ def test_react_with_the_tools_is_graded_alike(run: Callable[..., EvalLog]) -> No
     incident = lt.make_incident(INCIDENT)
     (severity, team), remedy = (incident.truth.severity, min(incident.truth.teams)), "restart"
     calls: list[Call] = [
-        ("classify_severity", {"severity": str(severity)}),
-        ("shrug", {}),
-        ("escalate", {"team": team}),
-        ("remediate", {"remedy": remedy, "service": "user-db"}),
+        ("classify_severity", {"severity": str(severity)}), ("shrug", {}),
+        ("escalate", {"team": team}), ("remediate", {"remedy": remedy, "service": "user-db"}),
         ("resolve", {}),
-    ]
+    ]  # fmt: skip
     solver = react(tools=triage_tools(), submit=False, prompt=None, on_continue=until_closed())
     with_react = only(run(one_incident(solver=solver), [said(call) for call in calls]))
     with_ours = only(run(one_incident(), [said(call) for call in calls]))

@@ -41,9 +41,7 @@ def test_a_sealed_sample_is_graded_and_its_messages_name_nothing(log: EvalLog) -
     assert score.value["grade"] == lt.grade(played).score  # type: ignore[index, call-overload]
     assert score.metadata is not None
     assert score.metadata["seal"] == SEAL.fingerprint
-    said = json.dumps(
-        [message.model_dump(include={"role", "content"}) for message in sample.messages]
-    )
+    said = json.dumps([one.model_dump(include={"role", "content"}) for one in sample.messages])
     for hidden in (INCIDENT, str(START), "/sealed/", SEAL.fingerprint, KEY):
         assert hidden not in said
     # The key is nowhere in the log.

@@ -8,7 +8,7 @@ import torch
 from logtriage import make_incident
 from logtriage.actions import RequestMetrics, all_actions
 from logtriage.adapters.local.chat import TOOLS_TEMPLATE, Chat, check_template, use_our_template
-from logtriage.adapters.local.loading import load_model, load_tokenizer
+from logtriage.adapters.local.player import load_model, load_tokenizer
 from logtriage.adapters.local.words import Manner, actions_of, add_actions, manner_of, set_manner
 from logtriage.errors import InvalidInput
 from logtriage.observation import observe

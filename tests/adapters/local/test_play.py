@@ -7,9 +7,8 @@ import torch
 from logtriage import make_incident
 from logtriage.adapters.local.chat import Chat
 from logtriage.adapters.local.generation import Batch, common_prefix
-from logtriage.adapters.local.loading import load_model, load_tokenizer
 from logtriage.adapters.local.play import Decoding, play
-from logtriage.adapters.local.player import LocalPlayer
+from logtriage.adapters.local.player import LocalPlayer, load_model, load_tokenizer
 from logtriage.adapters.local.words import Manner, add_actions, set_manner
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import RunSpec, evaluate

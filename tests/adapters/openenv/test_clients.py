@@ -90,11 +90,8 @@ def test_the_page_says_what_is_so() -> None:
 def test_the_example_runs(server: Running) -> None:
     for example in sorted((ROOT / "examples" / "server").glob("*.py")):
         done = subprocess.run(
-            [sys.executable, str(example), server.http],
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=600,
-        )
+            [sys.executable, str(example), server.http], check=False, capture_output=True,
+            text=True, timeout=600,
+        )  # fmt: skip
         assert done.returncode == 0, done.stderr
         assert len(done.stdout.splitlines()) >= 3

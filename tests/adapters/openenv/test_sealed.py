@@ -108,7 +108,8 @@ def test_the_reasons_come_from_the_closed_run(sealing: Running, ledger: Path) ->
     sealing.server.should_exit = True
     wait_for(lambda: sealing.server.ledger._descriptor < 0)
     with Ledger(ledger, "default") as held:
-        played, unfinished = held.close_run()
+        played, unfinished = held.transcripts()
+        held.close_run()
     graded = grade_transcript(played, resolve=partial(make_incident, seal=SEAL))
     assert ended.grade is not None
     assert graded.score == ended.grade["score"]

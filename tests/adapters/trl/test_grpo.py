@@ -115,11 +115,9 @@ def scripts_for(incident_id: str) -> list[list[Reply]]:
     right: list[Reply] = [call_from_action(action) for action in oracle(incident_id)]
     late: list[Reply] = [("resolve", {}), *right]
     wrong: list[Reply] = [
-        ("shrug", {}),
-        ("escalate", {"service": "user-db"}),
-        ("remediate", {"remedy": "reboot", "service": "user-db"}),
-        *right[:1],
-    ]
+        ("shrug", {}), ("escalate", {"service": "user-db"}),
+        ("remediate", {"remedy": "reboot", "service": "user-db"}), *right[:1],
+    ]  # fmt: skip
     return [right, late, wrong, ["It will pass."]]
 
 

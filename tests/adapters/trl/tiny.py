@@ -80,16 +80,10 @@ def tiny_model(
     """A Qwen2 from scratch of 2 layers, the same for a seed."""
     torch.manual_seed(seed)
     config = Qwen2Config(
-        vocab_size=len(tokenizer),
-        hidden_size=width,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        max_position_embeddings=16_384,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-    )
+        vocab_size=len(tokenizer), hidden_size=width, intermediate_size=64, num_hidden_layers=2,
+        num_attention_heads=2, num_key_value_heads=1, max_position_embeddings=16_384,
+        eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id,
+    )  # fmt: skip
     return Qwen2ForCausalLM(config)
 
 

@@ -47,14 +47,10 @@ def evaluate(
         config = EvalConfig.model_validate(
             {
                 "env": {"taskset": {"id": "logtriage-verifiers", **taskset}},
-                "client": {"base_url": url, "api_key_var": "NO_KEY"},
-                "model": "scripted",
-                **settings_of_run(limit),
-                "push": False,
-                "rich": None,
-                "output_dir": folder,
+                "client": {"base_url": url, "api_key_var": "NO_KEY"}, "model": "scripted",
+                **settings_of_run(limit), "push": False, "rich": None, "output_dir": folder,
             }
-        )
+        )  # fmt: skip
         asyncio.run(run_eval(config))
     (path,) = folder.glob("*/traces.jsonl")
     episodes = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -110,19 +106,13 @@ def test_a_rubric_of_ones_own_grades_by_its_name(
         lt.make_incident(incident_id)
         for incident_id in lt.incident_ids("single_crash-v4", "train", 20)
     ]
-    start, incident = next(
-        incident for incident in enumerate(drawn) if not incident[1].truth.benign
-    )
-    unpaged = [
-        action for action in perfect_actions(incident) if not isinstance(action, lt.Escalate)
-    ]
+    start, incident = next(one for one in enumerate(drawn) if not one[1].truth.benign)
+    unpaged = [one for one in perfect_actions(incident) if not isinstance(one, lt.Escalate)]
     calls = [said(call_from_action(one)) for one in unpaged]
     rubric = rubric_named(f"{own}:HARSH")
     mine: dict[str, Any] = {
-        "tasks": ["single_crash-v4"],
-        "start": start,
-        "task": {"rubric": f"{own}:HARSH"},
-    }
+        "tasks": ["single_crash-v4"], "start": start, "task": {"rubric": f"{own}:HARSH"},
+    }  # fmt: skip
     (trace,) = evaluate(tmp_path, scripted(*calls), **mine)
     assert trace["task"]["key"] == incident.id
     wanted = grade_actions(incident, unpaged, rubric)

@@ -4,7 +4,13 @@ import re
 
 import pytest
 
-from logtriage.recorded.condensing.log_text import MAX_MESSAGE, read_line, redact, template
+from logtriage.recorded.condensing.log_text import (
+    MAX_MESSAGE,
+    read_line,
+    redact,
+    template,
+    trace_in,
+)
 
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.pkNjxUzl1leXABjU9DmdWN8QSPEJMWLpCSFbOtNMGc4"
 
@@ -13,6 +19,21 @@ def test_a_published_line() -> None:
     raw = "16:48:42.468 ERROR f.s.FoodServiceImpl#302 TraceID: 49a5 SpanID: 82c5 [getAllFood][no]\n"
     said = read_line(raw)
     assert (said.level, said.message) == ("ERROR", "f.s.FoodServiceImpl#302 [getAllFood][no]")
+
+
+@pytest.mark.parametrize(
+    ("text", "trace"),
+    [
+        ("level=error traceID=4bf92f3577b34da6 msg=no", "4bf92f3577b34da6"),
+        (r'{"m": "no", "trace_id":"4BF92F3577B34DA6"}', "4BF92F3577B34DA6"),
+        (r"{\"otelTraceID\": \"4bf92f3577b34da6\"}", "4bf92f3577b34da6"),
+        (f"traceparent: 00-{'4b' * 16}-00f067aa0ba902b7-01", "4b" * 16),
+        ("trace.id=123e4567-e89b-12d3-a456-426614174000", "123e4567-e89b-12d3-a456-426614174000"),
+        ("[trace_id=0 span_id=0] trace id: none, traceId=undefined, trace_id=deadbeefs", ""),
+    ],
+)
+def test_a_line_names_its_trace(text: str, trace: str) -> None:
+    assert trace_in(text) == trace
 
 
 @pytest.mark.parametrize(

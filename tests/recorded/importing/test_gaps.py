@@ -8,15 +8,18 @@ from typing import Any
 
 import pytest
 
+import logtriage as lt
 from logtriage.errors import BundleError
 from logtriage.recorded import (
     RecordedAlert,
     RecordedIncident,
     RecordedTelemetry,
+    as_incident,
     dump_bundle,
     import_capture,
 )
 from tests.recorded.importing import stack
+from tests.recorded.layout import shown_by
 
 
 @pytest.fixture
@@ -160,6 +163,27 @@ def test_errors_without_any_level_are_unknown(
     assert record.recording.edge.figure("error_bp", 0) == errors
     told = "payments: none of its 180 log lines has a level: its errors are unknown, unless spans"
     assert any(note.startswith(told) for note in notes) is silent
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_shares_are_of_requests_that_lines_name_or_of_lines(folder: Path, named: bool) -> None:
+    expected = imported(folder)[0].recording.services[1]
+
+    def in_the_text(line: dict[str, Any]) -> dict[str, Any]:
+        (record,) = line["resourceLogs"][0]["scopeLogs"][0]["logRecords"]
+        trace = record.pop("traceId")
+        record["body"]["stringValue"] += f" traceID={trace}" if named else ""
+        return line
+
+    rewrite(folder / "logs.jsonl", in_the_text)
+    record, _ = imported(folder)
+    payments = record.recording.services[1]
+    assert (payments.new_errors, payments.of_lines) == (expected.new_errors, not named)
+    incident = as_incident(record)
+    text = next(row.text for row in shown_by(incident).metrics(1, 0) if row.text.startswith("new"))
+    screen = lt.render_observation(lt.observe(lt.initial_state(incident)))
+    for told in (text, screen):
+        assert ("new errors 100.0% of log lines (" in told) is not named
 
 
 OLD = json.dumps(stack.log_line(-9999, "shop", 9, "x", ""))

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -90,38 +89,25 @@ REFUSED: list[tuple[Any, str]] = [
     (span(spanId=""), "spanId: must be a string that is not empty"),
     (gauge(asDouble="7"), "asDouble: must be a number, got a string '7'"),
     (grown("histogram", count="-3"), "count: must be a whole number from 0 on"),
-    (
-        grown("histogram", of={"aggregationTemporality": "x"}, count="3"),
-        "aggregationTemporality: must be a number from 0 to 2",
-    ),
-    (
-        grown("sum", of={"isMonotonic": "yes"}, asInt="3"),
-        "isMonotonic: must be true or false, got a string 'yes'",
-    ),
+    (grown("histogram", of={"aggregationTemporality": "x"}, count="3"),
+     "aggregationTemporality: must be a number from 0 to 2"),
+    (grown("sum", of={"isMonotonic": "yes"}, asInt="3"),
+     "isMonotonic: must be true or false, got a string 'yes'"),
     (jaeger(startTime=-5), rf"data\[0\]\.spans\[0\]\.startTime: {SINCE} a number -5"),
     (jaeger(startTime=None), "startTime: must be Unix microseconds, got nothing"),
     (jaeger(duration=-1), "duration: must be microseconds from 0 on"),
     (jaeger(processID="q"), r"processes\.q\.serviceName: must be a string that is not empty"),
     (jaeger(logs=[{"timestamp": -4, "fields": [{"key": "event", "value": "error"}]}]), SINCE),
-    (
-        jaeger(
-            tags=[
-                {"key": "span.kind", "value": "client"},
-                {"key": "peer.service", "value": "\ud800"},
-            ]
-        ),
-        "has neither a letter nor a digit",
-    ),
+    (jaeger(tags=[{"key": "span.kind", "value": "client"},
+     {"key": "peer.service", "value": "\ud800"}]), "has neither a letter nor a digit"),
     (alert(startsAt="1500-01-01T00:00:00Z"), "startsAt: must be a time from 1970 to 9998"),
     (alert(startsAt="9999-12-31T23:59:59-14:00"), "startsAt: must be a time from 1970 to 9998"),
     (alert(startsAt="2031-05-06T10:03:40"), "startsAt: must be a time with an offset"),
     (alert(startsAt=-5), "startsAt: must be a string, got a number -5"),
     (alert(startsAt="0001-01-01T00:00:00Z"), "startsAt: must be a time with an offset"),
     (alert(status="perhaps"), r"alerts\[0\]\.status: must be firing or resolved"),
-    (
-        alert(status="resolved", endsAt="2031-05-06T09:00:00Z"),
-        "endsAt: must be a time that is not before startsAt",
-    ),
+    (alert(status="resolved", endsAt="2031-05-06T09:00:00Z"),
+     "endsAt: must be a time that is not before startsAt"),
     (alert(labels={"alertname": 7}), "labels.alertname: must be a string, got a number 7"),
     (alert(labels=[]), "labels: must be an object, got a list"),
     (prometheus(-1, "1"), r"values\[0\]\[0\]: must be Unix seconds, got a number -1"),
@@ -132,7 +118,7 @@ REFUSED: list[tuple[Any, str]] = [
     (b'{"resourceLogs": Infinity}\n', "not JSON: Infinity is not JSON"),
     (b'{"resourceLogs": ' + b"9" * 5000 + b"}\n", "not JSON"),
     (b'{"resourceLogs": 1e999}\n', "resourceLogs: must be a list, got a number inf"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("document", "message"), REFUSED)
@@ -150,31 +136,21 @@ def test_what_cannot_be_meant_is_refused(
     [
         ([], []),
         ([gauge(asDouble="NaN")], []),
-        (
-            [grown("histogram", count="3", startTimeUnixNano="0")],
-            ["bad.jsonl:1: m: delta points without startTimeUnixNano"],
-        ),
+        ([grown("histogram", count="3", startTimeUnixNano="0")],
+         ["bad.jsonl:1: m: delta points without startTimeUnixNano"]),
         ([gauge(asDouble="-Infinity")], ["bad.jsonl:1: m: infinite values"]),
         ([prometheus(stack.START + 239, "+Inf")], ["bad.jsonl:1: m: infinite values"]),
         ([prometheus(stack.START + 239, "NaN")], []),
         ([span(), span()], []),
         ([span(), span(kind=3)], []),
-        (
-            [span(), span(parentSpanId="ef" * 8)],
-            ["mine/1: 1 spans have the trace and id of another one, left out"],
-        ),
+        ([span(), span(parentSpanId="ef" * 8)],
+         ["mine/1: 1 spans have the trace and id of another one, left out"]),
         ([log(body={"doubleValue": "NaN"}), log(body={"stringValue": "\ud800"})], []),
     ],
-)
+)  # fmt: skip
 def test_what_is_left_out_is_said(
     imported: Callable[[bytes], list[str]], documents: list[Any], notes: list[str]
 ) -> None:
     said = imported(b"".join(json.dumps(one).encode() + b"\n" for one in documents))
     assert said[:-1] == notes
     assert said[-1] == "labels.csv:2: no rows in the baseline of mine/1: nothing has a usual value"
-
-
-def test_a_bad_folder_of_text_is_named(tmp_path: Path) -> None:
-    (tmp_path / "labels.csv").write_bytes(b"\xff\xfe")
-    with pytest.raises(BundleError, match=r"labels\.csv:1: not UTF-8"):
-        import_capture(tmp_path)

@@ -108,25 +108,19 @@ SEEN = r"target\.json: field target\.timestamp: must be"
         (TARGET, field("target", "timestamp", 2**40), f"{SEEN} Unix seconds"),
         (TARGET, field("target", "metric", "mood"), r"target\.metric: must be latency or avail"),
         (TARGET, field("target", "timestamp", START + 10**6), "no sample at or after it"),
-        (
-            TARGET,
-            field("target", "node", 7),
-            r"field target\.node: must be a string, got a number 7",
-        ),
+        (TARGET, field("target", "node", 7),
+         r"field target\.node: must be a string, got a number 7"),
         (TARGET, field("target", "node", "\ud800"), r"target\.json: .*service '\?' has"),
         (TARGET, field("root_cause", "node", "\ud800x"), r"unknown service 'x'"),
-        (
-            TARGET,
-            field("root_cause", "node", ...),
-            r"field root_cause\.node: must be a string that is not empty, got nothing",
-        ),
+        (TARGET, field("root_cause", "node", ...),
+         r"field root_cause\.node: must be a string that is not empty, got nothing"),
         # who calls whom
         (GRAPH, whole(b""), r"graph\.csv:1: must name the components"),
         (GRAPH, swap("1.0", "nan"), r"graph\.csv:2: column .*: must be a number, got 'nan'"),
         (GRAPH, swap("1.0", "yes"), r"graph\.csv:2: column .*: must be a number, got 'yes'"),
         (GRAPH, line(1, lambda row: row + b",0"), r"graph\.csv:2: wrong column count: 5, not 4"),
     ],
-)
+)  # fmt: skip
 def test_what_is_broken_is_named(
     layout: Path, file: str, damage: Damage, message: str | None
 ) -> None:

@@ -49,6 +49,18 @@ def test_a_gauge_is_a_signal_beside_what_is_usual(folder: Path) -> None:
     assert _signals(folder, _answer(one)) == {"queue_depth_mail_milli": (9500, 4000)}
 
 
+@pytest.mark.parametrize("logged", [False, True])
+def test_a_tick_is_the_interval_of_metrics_alone(folder: Path, logged: bool) -> None:
+    if not logged:
+        (folder / "logs.jsonl").unlink()
+    values = {60.0 * minute: str(minute) for minute in range(9)}
+    stack.write_lines(folder / "a.json", [_answer(_series(values, __name__="depth"))])
+    (record,) = import_capture(folder)
+    assert record.recording.tick_seconds == (30 if logged else 60)
+    first = record.recording.services[0].metrics[0].value[2:6]
+    assert first == ((3000, 3000, 4000, 4000) if logged else (2000, 3000, 4000, 5000))
+
+
 def test_what_only_grows_is_a_rate_over_all_its_series(folder: Path) -> None:
     def grows(per_second: int, **labels: str) -> Any:
         values = {15.0 * step: str(15 * step * per_second) for step in range(17)}
@@ -96,11 +108,6 @@ def test_the_case_of_an_ending_is_no_part_of_the_name(folder: Path, name: str) -
     assert _signals(folder) == {"p99_latency_us": (250_000, None)}
 
 
-def test_an_instant_query_is_one_sample(folder: Path) -> None:
-    one = {"metric": {"app": "payments"}, "value": [stack.START + 230.5, "7"]}
-    assert _signals(folder, _answer(one, kind="vector")) == {"answer_milli": (7000, None)}
-
-
 def test_the_label_that_names_the_service_can_be_chosen(folder: Path) -> None:
     one = _series({230.0: "1"}, __name__="up", app="kubelet", container="payments")
     (folder / "logs.jsonl").unlink()
@@ -123,18 +130,12 @@ def test_what_cannot_be_used_is_left_out_and_said(folder: Path) -> None:
         (_answer(kind="scalar"), "data.resultType", "'matrix', of a range query, or 'vector'"),
         (_answer({"metric": [], "values": []}), "data.result[0].metric", "an object of labels"),
         (_answer(_series({0.0: "high"})), "data.result[0].values[0][1]", "a number in a string"),
-        (
-            _answer({"metric": {"app": "x"}, "values": [[1_935_828_000_000, "1"]]}),
-            "data.result[0].values[0][0]",
-            "Unix seconds",
-        ),
-        (
-            _answer({"metric": {"app": "x"}, "values": [7]}),
-            "data.result[0].values[0]",
-            "a list of Unix seconds and a number in a string",
-        ),
+        (_answer({"metric": {"app": "x"}, "values": [[1_935_828_000_000, "1"]]}),
+         "data.result[0].values[0][0]", "Unix seconds"),
+        (_answer({"metric": {"app": "x"}, "values": [7]}), "data.result[0].values[0]",
+         "a list of Unix seconds and a number in a string"),
     ],
-)
+)  # fmt: skip
 def test_what_breaks_the_rules_is_named(
     folder: Path, answer: Any, field: str, expected: str
 ) -> None:
@@ -158,32 +159,20 @@ POD = "payments-6d5f-a"
     ("series", "services", "said"),
     [
         # The containers that a target measures, and not the target.
-        (
-            [_scraped(*KUBELET, container=name) for name in ("payments", "shop")],
-            {"payments", "shop"},
-            True,
-        ),
+        ([_scraped(*KUBELET, container=name) for name in ("payments", "shop")],
+         {"payments", "shop"}, True),
         ([_scraped(*KUBELET, container="payments", pod=POD)], {"payments"}, True),
         ([_scraped(*KUBELET, container="POD", pod=POD)], {"payments"}, True),
         ([_scraped("x", "y", pod=pod) for pod in (POD, "shop-5b5b-a")], {"payments", "shop"}, True),
-        (
-            [
-                _scraped("cadvisor", "", container_label_com_docker_compose_service=name)
-                for name in ("payments", "shop")
-            ],
-            {"payments", "shop"},
-            True,
-        ),
+        ([_scraped("cadvisor", "", container_label_com_docker_compose_service=name)
+         for name in ("payments", "shop")], {"payments", "shop"}, True),
         # A service and its sidecar, what it is called in the cluster, what ingress measures.
-        (
-            [_scraped("p", "payments", container=name) for name in ("payments", "envoy")],
-            {"payments"},
-            False,
-        ),
+        ([_scraped("p", "payments", container=name) for name in ("payments", "envoy")],
+         {"payments"}, False),
         ([_scraped("p", "payments-svc", container="app")], {"payments-svc"}, False),
         ([_scraped("ingress", "nginx", exported_service="shop")], {"shop"}, False),
     ],
-)
+)  # fmt: skip
 def test_the_target_of_a_scrape_is_not_the_service(
     folder: Path, series: list[Any], services: set[str], said: bool
 ) -> None:

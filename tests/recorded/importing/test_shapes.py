@@ -14,7 +14,7 @@ from logtriage.recorded.condensing.raw_rows import (
     Span,
     Usage,
 )
-from logtriage.recorded.importing.alerts import SentAlert
+from logtriage.recorded.importing.alerts import AlertBook, SentAlert
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.reader import Reader
@@ -98,7 +98,7 @@ def test_zipkin_and_dependencies() -> None:
 
 LABELS = {"alertname": "Slow", "service": "shop", "severity": "critical"}
 FIRING = {"labels": LABELS, "startsAt": TIME, "endsAt": "0001-01-01T00:00:00Z", "status": "firing"}
-END = "2031-05-06T10:05:40Z"
+END, NEVER = "2031-05-06T10:05:40Z", "0001-01-01T00:00:00.000+00:00"
 API = FIRING | {"endsAt": END, "status": {"state": "active", "silencedBy": []}}
 ACTIVE = {"labels": LABELS, "state": "firing", "activeAt": "2031-05-06T10:03:40.5Z", "value": "1"}
 INCIDENT = {
@@ -113,8 +113,9 @@ OPS = {"alertId": "a-1", "message": "Slow", "createdAt": MS, "tags": [], "entity
     ("document", "until"),
     [
         ({"version": "4", "groupKey": "{}", "alerts": [FIRING]}, None),
-        ({"version": "1", "orgId": 1, "title": "x", "alerts": [FIRING]}, None),  # Grafana
+        ({"version": "1", "orgId": 1, "alerts": [FIRING | {"endsAt": NEVER}]}, None),  # Grafana
         ({"version": "4", "alerts": [FIRING | {"status": "resolved", "endsAt": END}]}, END),
+        ({"version": "4", "alerts": [FIRING | {"endsAt": END}]}, END),
         (API, None),  # an item of /api/v2/alerts
         ({"labels": {}, "receiver": {"name": "x"}, "alerts": [API]}, None),  # of its groups
         ({"status": "success", "data": [API]}, None),
@@ -123,25 +124,68 @@ OPS = {"alertId": "a-1", "message": "Slow", "createdAt": MS, "tags": [], "entity
         ({"event": PAGED}, None),  # PagerDuty, V3
         ({"event": PAGED | {"occurred_at": END, "data": INCIDENT | {"status": "resolved"}}}, END),
         ({"messages": [{"event": "incident.trigger", "incident": INCIDENT}]}, None),
-        (
-            {"messages": [{"event": "incident.resolve", "created_on": END, "incident": INCIDENT}]},
-            END,
-        ),
+        ({"messages": [{"event": "incident.resolve", "created_on": END, "incident": INCIDENT}]},
+         END),
         ({"incidents": [INCIDENT], "limit": 25}, None),
         ({"action": "Create", "alert": OPS, "source": {"name": "web"}}, None),  # Opsgenie
         ({"action": "Close", "alert": OPS | {"updatedAt": (AT + 120) * 10**9}}, END),
-        (
-            {"data": [{"id": "a-1", "tinyId": "1", "status": "open", **OPS, "createdAt": TIME}]},
-            None,
-        ),
+        ({"data": [{"id": "a", "tinyId": "1", "status": "open", **OPS, "createdAt": TIME}]}, None),
+        ({"data": [{"tinyId": "1", "status": "closed", "report": {"closeTime": 120_000}, **OPS}]},
+         END),
     ],
-)
+)  # fmt: skip
 def test_alerts_of_every_sender(document: Any, until: str | None) -> None:
     (alert,) = rows_of(document)
     assert isinstance(alert, SentAlert)
     assert (alert.name, alert.services[0], alert.since // 1000) == ("Slow", "shop", AT)
     assert alert.until == (None if until is None else MS + 120_000)
     assert shape_of(Field(document, "x:1")).alerts
+    assert _alerts_at(MS + 7 * 86_400_000, document) == ((), {}, until is None)
+
+
+def _alerts_at(opened: int, *documents: Any) -> tuple[Any, ...]:
+    book = AlertBook()
+    for alert in (row for document in documents for row in rows_of(document)):
+        book.add(alert)
+    return book.recorded({"shop"}, opened, 600_000, 8, 30)
+
+
+LATE = "2031-05-06T10:23:40Z"
+NEXT = FIRING | {"startsAt": LATE, "labels": LABELS | {"service": "pay"}}
+RULE = {"alerts": [ACTIVE], "lastEvaluation": LATE}
+NEXT_PAGE = INCIDENT | {"id": "P2", "created_at": LATE, "service": {"summary": "pay"}}
+
+
+@pytest.mark.parametrize(
+    ("documents", "fires"),
+    [
+        ((API | {"updatedAt": LATE},), True),
+        (({"version": "4", "alerts": [FIRING, NEXT]},), True),
+        (({"version": "4", "alerts": [FIRING]}, {"version": "4", "alerts": [NEXT]}), False),
+        (({"data": {"groups": [{"rules": [RULE]}]}},), True),
+        (({"data": {"alerts": [ACTIVE, ACTIVE | {"activeAt": LATE, "state": "pending"}]}},), True),
+        (({"event": PAGED | {"event_type": "incident.acknowledged", "occurred_at": LATE}},), True),
+        (({"incidents": [INCIDENT, NEXT_PAGE]},), True),
+        (({"event": PAGED}, {"event": PAGED | {"data": NEXT_PAGE}}), False),
+        (({"action": "Acknowledge", "alert": OPS | {"updatedAt": 1000 * (AT + 1200)}},), True),
+        (({"action": "AddNote", "alert": OPS | {"updatedAt": 1000 * (AT + 1200)}},), False),
+    ],
+)  # fmt: skip
+def test_an_open_alert_counts_while_something_shows_that_it_fires(
+    documents: tuple[Any, ...], fires: bool
+) -> None:
+    alerts, _, stale = _alerts_at(MS + 1_200_000, *documents)
+    assert [(alert.since // 10, alert.until) for alert in alerts] == [(-4, None)] * fires
+    assert stale == (not fires)
+
+
+def test_reports_of_an_alert_give_its_first_end_after_it_was_seen() -> None:
+    noted = {"event": PAGED | {"occurred_at": LATE, "data": INCIDENT | {"status": "resolved"}}}
+    over = {"event": PAGED | {"occurred_at": END, "data": INCIDENT | {"status": "resolved"}}}
+    for reports in ((over, noted), (noted, over), ({"event": PAGED}, over)):
+        assert _alerts_at(MS, *reports)[0][0].until == 3
+    ends = {"version": "4", "alerts": [FIRING | {"endsAt": END}]}
+    assert _alerts_at(MS, ends, {"version": "4", "alerts": [FIRING, NEXT]})[0][0].until is None
 
 
 @pytest.mark.parametrize(
@@ -226,11 +270,14 @@ def streams(labels: dict[str, str], *values: Any) -> dict[str, Any]:
         ({"streams": [{"stream": {"app": "shop"}, "values": [[NS, "WARN no"]]}]}, "WARN", ""),
         ({"labels": {"app": "shop"}, "line": "[error] no", "timestamp": TIME}, "ERROR", ""),
         ({"fields": {"app": "shop"}, "line": "no", "timestamp": NS, "date": TIME}, None, ""),
+        (streams({"app": "shop"}, [NS, "TraceID: 00000000000000AB no"]), None, "ab"),
         (JOURNAL | {"PRIORITY": "3"}, "ERROR", ""),
+        (JOURNAL | {"MESSAGE": "TraceID: 00000000000000AB no"}, None, "ab"),
         (JOURNAL | {"PRIORITY": "6", "_TRANSPORT": "stdout"}, None, ""),
         (JOURNAL | {"PRIORITY": "6", "_TRANSPORT": "stdout", "MESSAGE": "ERROR no"}, "ERROR", ""),
         (JOURNAL | {"_COMM": "systemd", "_SYSTEMD_UNIT": "x", "UNIT": "shop.service"}, None, ""),
         (JOURNAL | {"MESSAGE": [110, 111], "CONTAINER_NAME": "shop"}, None, ""),
+        (DOCKER | {"log": "TraceID: 00000000000000AB no", "app": "shop"}, None, "ab"),
         (DOCKER | {"attrs": {"com.docker.compose.service": "shop"}}, "ERROR", ""),
         (ECS, "ERROR", ""),
         (NESTED, "ERROR", "ab"),
@@ -239,6 +286,7 @@ def streams(labels: dict[str, str], *values: Any) -> dict[str, Any]:
         ({"ts": MS, "level": 400, "level_name": "ERROR", "msg": "no", "app": "shop"}, "ERROR", ""),
         ({"timestamp": TIME, "traceId": "0A", "id": 1, "msg": "no", "app": "shop"}, None, "a"),
         ({"t": {"$date": TIME}, "s": "E", "c": "NETWORK", "msg": "no", "app": "shop"}, "ERROR", ""),
+        ({"timestamp": AT, "event": "no", "@level": "warn", "app": "shop"}, "WARN", ""),
         ({"timestamp": AT, "severity": "DEFAULT", "message": "no", "app": "shop"}, None, ""),
     ],
 )

@@ -1,22 +1,197 @@
 """A loaded model as a player of a run: ``hf:DIR``."""
 
+import json
+import logging
 import warnings
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Final
 
 import attrs
+import torch
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    BitsAndBytesConfig,
+    PreTrainedTokenizerFast,
+)
+from transformers.models.auto.tokenization_auto import get_tokenizer_config
 from transformers.utils.logging import disable_progress_bar
 
-from logtriage.adapters.local.chat import Chat
-from logtriage.adapters.local.loading import load_model, load_tokenizer
+from logtriage.adapters.local.chat import Chat, use_our_template
 from logtriage.adapters.local.play import Decoding, play
-from logtriage.errors import InvalidInput
+from logtriage.errors import InvalidInput, MissingExtra
 from logtriage.evaluation.usage import Usage
 from logtriage.incident import Incident
 from logtriage.transcript import Transcript
 
+#: Tokenizer classes that ``tokenizer.json`` describes in full. If the model's configuration is of
+#: a known family, AutoTokenizer would load that family's tokenizer instead.
+PLAIN: Final = ("PreTrainedTokenizerFast", "TokenizersBackend")
+DTYPES: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+ADAPTER: Final = "adapter_config.json"
+#: Choices of a chat template: the model's own, or ours with tools.
+TEMPLATES: Final = ("own", "tools")
 #: The beginning of a loaded model's name.
 LOCAL: Final = "hf:"
+
+
+def is_adapter(path: str) -> bool:
+    """Whether a directory holds a LoRA adapter and no model."""
+    return (Path(path) / ADAPTER).is_file()
+
+
+def adapter_field(path: str, field: str) -> Any:
+    """A field of the configuration of the LoRA adapter in a directory.
+
+    InvalidInput if there is no such field, or the configuration cannot be read.
+    """
+    file = Path(path) / ADAPTER
+    try:
+        return json.loads(file.read_text("utf-8"))[field]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InvalidInput(f"{file}: cannot be read: {error!r}") from None
+
+
+def base_of(path: str) -> str:
+    """The base model of the LoRA adapter in a directory.
+
+    InvalidInput if the adapter names no model, or the model is no longer there.
+    """
+    file, base = Path(path) / ADAPTER, adapter_field(path, "base_model_name_or_path")
+    if not isinstance(base, str) or not base:
+        raise InvalidInput(f"{file}: base_model_name_or_path must name a model, got {base!r}")
+    try:
+        check_place(base)
+    except InvalidInput as error:
+        raise InvalidInput(f"{file}: base_model_name_or_path: {error}") from None
+    return base
+
+
+def check_place(path: str) -> None:
+    """Raise InvalidInput if ``path`` is neither a directory with a model nor a name on the hub."""
+    where = Path(path)
+    if where.is_dir():
+        if not (where / "config.json").is_file() and not is_adapter(path):
+            raise InvalidInput(f"model {path!r}: no config.json in this directory")
+    elif where.exists():
+        raise InvalidInput(f"model {path!r}: expected a directory, this is a file")
+    elif path.startswith((".", "/", "~")) or path.count("/") > 1:
+        raise InvalidInput(f"model {path!r}: no such directory")
+    elif "/" in path and where.parent.is_dir():
+        raise InvalidInput(f"model {path!r}: {str(where.parent)!r} has no such directory")
+
+
+def load_tokenizer(path: str, template: str = "own") -> Any:
+    """The tokenizer of a model, or of a LoRA adapter or its base; it pads on the left.
+
+    ``template`` is one of :data:`TEMPLATES`. InvalidInput if there is no tokenizer.
+    """
+    place = path
+    if is_adapter(path) and not (Path(path) / "tokenizer_config.json").exists():
+        place = base_of(path)
+    check_place(place)
+    try:
+        named = get_tokenizer_config(place).get("tokenizer_class")
+        kind: Any = PreTrainedTokenizerFast if named in PLAIN else AutoTokenizer
+        tokenizer = kind.from_pretrained(place, padding_side="left")
+    except (OSError, ValueError) as error:
+        here = "" if Path(place).exists() else "no directory here, and from the hub "
+        raise InvalidInput(f"model {path!r}: {here}no tokenizer can be loaded: {error}") from None
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    if template == "tools":
+        use_our_template(tokenizer)
+    return tokenizer
+
+
+def load_model(
+    path: str,
+    *,
+    dtype: torch.dtype | str | None = None,
+    load_in_4bit: bool = False,
+    device: torch.device | str | None = None,
+    trainable: bool = False,
+) -> Any:
+    """A causal language model in evaluation mode, or a LoRA adapter on its base.
+
+    Args:
+        path: a directory, or a name on the hub; of a model or of a LoRA adapter.
+        dtype: of the weights, or of the arithmetic if they are quantised; by default bfloat16
+            where the processor has it, else float32 on a CPU and float16 on a GPU.
+        load_in_4bit: quantise the weights on loading: nf4, with quantised constants.
+        device: where to; by default the first GPU, else the CPU.
+        trainable: whether a LoRA adapter can be trained on.
+
+    Raises:
+        InvalidInput: if there is no such model, or its weights cannot be read.
+        MissingExtra: if bitsandbytes or peft are needed and missing.
+    """
+    device = torch.device(default_device() if device is None else device)
+    dtype = resolved_dtype(dtype, device)
+    place = base_of(path) if is_adapter(path) else path
+    check_place(place)
+    if Path(place).is_dir():  # an adapter keeps this name, and is loaded from other directories
+        place = str(Path(place).resolve())
+    arguments: dict[str, Any] = {"dtype": dtype}
+    if load_in_4bit:
+        _need("bitsandbytes", "loading in 4 bits")
+        # A quantised model cannot be moved afterwards, so it is loaded into its place.
+        arguments |= {"quantization_config": nf4(dtype), "device_map": {"": device}}
+    try:
+        model: Any = AutoModelForCausalLM.from_pretrained(place, **arguments)
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"model {place!r} cannot be loaded: {error}") from None
+    if is_adapter(path):
+        _need("peft", "a LoRA adapter")
+        # Otherwise it logs at every start about kernels that only 4-bit weights need.
+        logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
+        from peft import PeftModel
+
+        width = len(load_tokenizer(path))
+        if width > model.get_input_embeddings().weight.shape[0]:  # tokens of actions were added
+            model.resize_token_embeddings(width, mean_resizing=False)
+        model = PeftModel.from_pretrained(model, path, is_trainable=trainable)
+    if not load_in_4bit:
+        model = model.to(device)
+    return model.eval()
+
+
+def nf4(dtype: torch.dtype) -> Any:
+    """4 bits a weight in normal floats, the constants of blocks quantised as well (QLoRA)."""
+    return BitsAndBytesConfig(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_use_double_quant=True,
+        bnb_4bit_compute_dtype=dtype,
+    )
+
+
+def default_device() -> str:
+    """The first GPU if there is one."""
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def resolved_dtype(dtype: torch.dtype | str | None, device: torch.device) -> torch.dtype:
+    """A dtype by its name (InvalidInput if unknown), or what suits the device."""
+    if isinstance(dtype, torch.dtype):
+        return dtype
+    if dtype is not None:
+        if dtype not in DTYPES:
+            raise InvalidInput(f"dtype {dtype!r}: expected one of {', '.join(DTYPES)}")
+        return DTYPES[dtype]
+    if device.type != "cuda":
+        can = torch.cpu.get_capabilities()
+        quick = can.get("avx512_bf16", False) or can.get("amx_bf16", False)
+        return torch.bfloat16 if quick else torch.float32
+    # Older GPUs only emulate bfloat16, slowly; the first with it have capability 8.
+    return torch.bfloat16 if torch.cuda.get_device_capability(device)[0] >= 8 else torch.float16
+
+
+def _need(module: str, feature: str) -> None:
+    if find_spec(module) is None:
+        raise MissingExtra(feature, "train")
 
 
 @attrs.define(eq=False)

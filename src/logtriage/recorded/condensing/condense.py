@@ -112,6 +112,8 @@ def _services(rows: Rows, usual: Rows, clock: Clock) -> Iterator[RecordedService
             series=clock.series(here),
             new_errors=NO_SHIFT if here.failed is None else fresh,
             events=shifted,
+            # The shipped incidents of Nezha do not say it.
+            of_lines=bool(shifted.value) and not traced and usual.minutes is None,
             metrics=metrics_of(here.samples, there.samples, clock),
         )
 

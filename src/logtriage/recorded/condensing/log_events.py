@@ -28,8 +28,6 @@ class Requests:
 
     at: tuple[int, ...] = ()
     events: tuple[frozenset[str], ...] = ()
-    #: Whether log lines are grouped by the request that they name; if not, each is a request.
-    traced: bool = True
 
     def between(self, since: int, until: int) -> list[frozenset[str]]:
         """The events of the requests with ``since <= at < until``."""
@@ -53,9 +51,8 @@ def requests_of(
     left no span (:func:`are_sampled`): those that only lines name count as well.
     """
     if not traced:
-        return Requests(
-            tuple(row.at for row in logs), tuple(frozenset((row.event,)) for row in logs), False
-        )
+        events_of_lines = tuple(frozenset((row.event,)) for row in logs)
+        return Requests(tuple(row.at for row in logs), events_of_lines)
     events: defaultdict[str, set[str]] = defaultdict(set)
     first: dict[str, int] = {}
     for row in logs:

@@ -35,12 +35,15 @@ _LETTERS: Final = dict(
 #: Levels by number: syslog's 0 to 7, and those of bunyan and pino, which are tens.
 _SYSLOG: Final = (_FATAL, _FATAL, _FATAL, _ERROR, _WARN, _INFO, _INFO, _INFO)
 
-_LEVEL_FIELDS: Final = (
+#: Fields of lines of JSON; a dot is part of the key, or leads into an object.
+LEVEL_FIELDS: Final = (
     *("level", "severity", "levelname", "log.level", "lvl", "loglevel", "log_level", "level_name"),
     *("severity_text", "severityText", "error_severity", "LogLevel", "Level", "@level", "@l"),
+    "jsonPayload.level",
 )
-_MESSAGE_FIELDS: Final = (
+MESSAGE_FIELDS: Final = (
     *("message", "msg", "event", "@message", "@m", "@mt", "short_message", "log", "error"),
+    *("textPayload", "jsonPayload.message"),
 )
 
 
@@ -167,11 +170,11 @@ def _structured(raw: str) -> tuple[str | None, str]:
         fields: dict[str, Any] = json.loads(raw)
     except (ValueError, RecursionError):
         return None, raw
-    levels = (level_of(fields[name]) for name in (*_LEVEL_FIELDS, "log") if name in fields)
+    levels = (level_of(fields[name]) for name in (*LEVEL_FIELDS, "log") if name in fields)
     level = next(filter(None, levels), None)
     if level is None and "c" in fields:  # MongoDB
         level = level_of(fields.get("s"))
-    texts = (fields[name] for name in _MESSAGE_FIELDS if isinstance(fields.get(name), str))
+    texts = (fields[name] for name in MESSAGE_FIELDS if isinstance(fields.get(name), str))
     text = next(filter(None, texts), None)
     if text is None:
         return level, raw

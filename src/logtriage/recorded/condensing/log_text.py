@@ -20,6 +20,11 @@ REDACTED: Final = "[redacted]"
 NO_TEXT: Final = "(no text)"
 
 _TRACE_NOISE: Final = re.compile(r"\b(?:TraceID|SpanID):\s*[0-9A-Fa-f]*\s*")
+#: A trace id with its name, also in JSON, and that of a ``traceparent``.
+_TRACE: Final = re.compile(
+    r"(?i)trace(?:[._-]?id|parent)\\?[\"']?\s*[=:]\s*\\?[\"']?(?:00-(?=[0-9a-f]{32}-))?"
+    r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{8,32})(?![0-9a-z])"
+)
 _SPACE: Final = re.compile(r"[\s\x00-\x1f\x7f]+")
 
 #: Secrets, each with words: a text with such a secret has one of its words, in any case. Looking
@@ -48,6 +53,12 @@ _SECRETS: Final = (
 #: It is matched only where a run begins: at every place the time would be quadratic.
 _VARIABLE: Final = re.compile(r"(?<![A-Fa-f-])[A-Fa-f-]*\d[0-9A-Fa-f-]*")
 _EVENT: Final = re.compile(r"\S+#\d+(?=\s|$)")
+
+
+def trace_in(raw: str) -> str:
+    """The trace id that a raw line names, as ``traceID=4bf92f35…``; empty without one."""
+    named = _TRACE.search(raw)
+    return "" if named is None else named[1]
 
 
 def redact(text: str) -> str:

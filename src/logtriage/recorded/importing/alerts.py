@@ -1,13 +1,14 @@
 """Alerts as Alertmanager, Grafana, Prometheus, PagerDuty and Opsgenie send or list them.
 
 Each reader yields the alerts of one document; :class:`AlertBook` merges several reports of an
-alert, and finds its service and its ticks.
+alert, and finds its service and its ticks. Nobody may have saved the end of an alert, so each
+report says until when the alert surely fired.
 """
 
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 import attrs
@@ -26,14 +27,17 @@ _LABELS: Final = (
 )
 SERVICE_LABELS: Final = (*(f"exported_{label}" for label in _LABELS), *_LABELS)
 _MORE_LABELS: Final = ("service.name", "component", "statefulset", "daemonset")
+#: Actions of Opsgenie on open alerts alone; a note may be added to a closed one.
+_STILL_OPEN: Final = ("Acknowledge", "UnAcknowledge", "Snooze", "SnoozeEnded", "Escalate")
 
 
 @attrs.frozen
 class SentAlert:
-    """An alert: fires from ``since`` until before ``until`` (None: to the end), Unix ms.
+    """An alert: fires from ``since`` until before ``until`` (None: not known), Unix ms.
 
-    ``services`` are candidates for the name of its service, the likeliest first; ``pod`` runs it,
-    and ``texts`` may mention it. The same ``key`` and ``since`` is the same alert.
+    It surely fired until ``seen``. ``services`` are candidates for the name of its service, the
+    likeliest first; ``pod`` runs it, and ``texts`` may mention it. The same ``key`` and ``since``
+    is the same alert.
     """
 
     key: str
@@ -41,8 +45,17 @@ class SentAlert:
     services: tuple[str, ...]
     since: int
     until: int | None
+    seen: int
     pod: str = ""
     texts: tuple[str, ...] = ()
+
+
+def _listed(alerts: Iterable[SentAlert], sent: int = 0) -> Iterator[SentAlert]:
+    """Yield the alerts of one document; open ones fired at its latest time, ``sent`` at least."""
+    rows = list(alerts)
+    latest = max([sent, *(row.seen for row in rows)])
+    for row in rows:
+        yield row if row.until is not None else attrs.evolve(row, seen=latest)
 
 
 def _labelled(labels: Field) -> tuple[str, ...]:
@@ -61,49 +74,55 @@ def webhook_alerts(document: Field, _: Reader) -> Iterator[SentAlert]:
     """Yield the alerts of a notification (Alertmanager's version 4, Grafana's 1), or of a group."""
     if "version" in document and document["version"].value not in ("4", "1"):
         raise document["version"].bad("'4', of Alertmanager's webhook, or '1', of Grafana's")
-    for alert in document["alerts"].items():
-        yield labelled_alert(alert)
+    yield from _listed(map(labelled_alert, document["alerts"].items()))
 
 
 def labelled_alert(alert: Field) -> SentAlert:
     """An alert with labels, of a notification (its status is a word) or of the API (an object).
 
-    The API gives active alerts, whose ``endsAt`` is when they end unless they are sent again.
+    The ``endsAt`` of a notification ends the alert, even of one that fires. The API gives active
+    alerts, whose ``endsAt`` is when they end unless they are sent again.
     """
     labels, since = alert["labels"], alert["startsAt"].needed_time
-    name, status = labels["alertname"].needed, alert["status"]
+    name, status, ends = labels["alertname"].needed, alert["status"], alert["endsAt"]
+    until = None
     if isinstance(status.value, dict):
         state = status["state"]
         if state.text not in ("", "active", "suppressed", "unprocessed"):
             raise state.bad("active, suppressed or unprocessed")
     elif status.text not in ("", "firing", "resolved"):
         raise status.bad("firing or resolved")
-    until = alert["endsAt"].needed_time if status.value == "resolved" else None
+    else:
+        until = ends.needed_time if status.text == "resolved" else ends.time
     if until is not None and until < since:
-        raise alert["endsAt"].bad("a time that is not before startsAt")
+        raise ends.bad("a time that is not before startsAt")
     key = alert["fingerprint"].text or json.dumps(labels.value, sort_keys=True)
-    return SentAlert(key, name, _labelled(labels), since, until, labels["pod"].text)
+    seen = max(since, alert["updatedAt"].time or 0) if until is None else until
+    return SentAlert(key, name, _labelled(labels), since, until, seen, labels["pod"].text)
 
 
 def prometheus_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
     """Yield the alerts that fire; other alerts are counted and left out."""
     data = document["data"]
     if isinstance(data.value, list):
-        yield from map(labelled_alert, data.items())
+        yield from _listed(map(labelled_alert, data.items()))
         return
-    alerts = list(data["alerts"].items())
-    for group in data["groups"].items():
-        alerts += (alert for rule in group["rules"].items() for alert in rule["alerts"].items())
+    rules = [rule for group in data["groups"].items() for rule in group["rules"].items()]
+    alerts = [*data["alerts"].items(), *(row for rule in rules for row in rule["alerts"].items())]
+    times = [rule["lastEvaluation"].time or 0 for rule in rules]
+    firing = list[SentAlert]()
     for alert in alerts:
         labels, state = alert["labels"], alert["state"].text
         if state not in ("firing", "pending", "inactive"):
             raise alert["state"].bad("firing, pending or inactive")
         name, since = labels["alertname"].needed, alert["activeAt"].needed_time
+        times.append(since)
         if state == "firing":
-            key = json.dumps(labels.value, sort_keys=True)
-            yield SentAlert(key, name, _labelled(labels), since, None, labels["pod"].text)
+            key, pod = json.dumps(labels.value, sort_keys=True), labels["pod"].text
+            firing.append(SentAlert(key, name, _labelled(labels), since, None, since, pod))
         else:
             reader.left_out.add(f"alert {name!r:.80} does not fire, it is {state}")
+    yield from _listed(firing, max(times, default=0))
 
 
 def is_pagerduty(document: Field) -> bool:
@@ -126,54 +145,59 @@ def pagerduty_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
         if about["created_at"].value is None or not kind.startswith("incident."):
             reader.left_out.add(f"PagerDuty's event {kind!r:.40} opens or ends no incident")
             return
-        ended = event["occurred_at"] if about["status"].text == "resolved" else None
-        yield _incident(about, ended)
+        yield _incident(about, event["occurred_at"])
     for message in document["messages"].items():
-        about, inner = message["incident"], message["event"]
-        kind = inner.text if isinstance(inner.value, str) else ""
-        ended = message["created_on"] if kind == "incident.resolve" else None
-        yield _incident(about, ended)
-    for about in document["incidents"].items():
-        over = about.first("resolved_at", "last_status_change_at")
-        yield _incident(about, over if about["status"].text == "resolved" else None)
-
-
-def _incident(about: Field, ended: Field | None) -> SentAlert:
-    title, service = about.first("title", "summary", "description"), about["service"]
-    names = tuple(filter(None, (service["summary"].text, service["name"].text)))
-    since = about["created_at"].needed_time
-    until = None if ended is None else _end(ended, since)
-    return SentAlert(
-        about["id"].needed, title.needed, names, since, until, "", (*names, title.text)
+        is_over = message["event"].value == "incident.resolve"
+        yield _incident(message["incident"], message["created_on"], is_over=is_over)
+    yield from _listed(
+        _incident(about, about.first("resolved_at", "last_status_change_at"))
+        for about in document["incidents"].items()
     )
 
 
-def _end(ended: Field, since: int) -> int:
-    if (until := ended.moment) < since:
-        raise ended.bad("a time that is not before the alert's beginning")
-    return until
+def _incident(about: Field, at: Field, *, is_over: bool = False) -> SentAlert:
+    """An incident of PagerDuty as its status was ``at`` a time."""
+    title, service = about.first("title", "summary", "description"), about["service"]
+    names = tuple(filter(None, (service["summary"].text, service["name"].text)))
+    since = about["created_at"].needed_time
+    until, seen = _until(at, since, is_over=is_over or about["status"].text == "resolved")
+    key, texts = about["id"].needed, (*names, title.text)
+    return SentAlert(key, title.needed, names, since, until, seen, "", texts)
+
+
+def _until(at: Field, since: int, *, is_over: bool) -> tuple[int | None, int]:
+    """(end or None, last time at which it surely fired) of an alert that is open or over ``at``."""
+    if not is_over:
+        return None, since if at.value is None else max(since, at.moment)
+    if (until := at.moment) < since:
+        raise at.bad("a time that is not before the alert's beginning")
+    return until, since
 
 
 def opsgenie_alerts(document: Field, _: Reader) -> Iterator[SentAlert]:
     """Yield the alerts of a document; closing or deleting an alert ends it."""
     if isinstance(document["data"].value, list):
-        for alert in document["data"].items():
-            over = alert.first("report.closeTime", "updatedAt")
-            yield _opsgenie(alert, over if alert["status"].text == "closed" else None)
+        yield from _listed(
+            _opsgenie(alert, alert["updatedAt"], is_over=alert["status"].text == "closed")
+            for alert in document["data"].items()
+        )
         return
-    alert, is_over = document["alert"], document["action"].text in ("Close", "Delete")
-    yield _opsgenie(alert, alert["updatedAt"] if is_over else None)
+    alert, action = document["alert"], document["action"].text
+    is_over = action in ("Close", "Delete")
+    at = alert["updatedAt" if is_over or action in _STILL_OPEN else "createdAt"]
+    yield _opsgenie(alert, at, is_over=is_over)
 
 
-def _opsgenie(alert: Field, ended: Field | None) -> SentAlert:
+def _opsgenie(alert: Field, at: Field, *, is_over: bool) -> SentAlert:
     message, since = alert["message"], alert["createdAt"].moment
-    until = None if ended is None else _end(ended, since)
+    took = alert.first("report.closeTime").whole  # from its beginning, in milliseconds
+    until, seen = (since + took, since) if took else _until(at, since, is_over=is_over)
     details = alert["details"] if isinstance(alert["details"].value, dict) else alert["none"]
     tags = tuple(tag.text.removeprefix("service:") for tag in alert["tags"].items())
     services = (*_labelled(details), *filter(None, (alert["entity"].text, *tags)))
     texts = (message.text, alert["alias"].text, alert["description"].text)
     key = alert.first("alertId", "id").needed
-    return SentAlert(key, message.needed, services, since, until, "", texts)
+    return SentAlert(key, message.needed, services, since, until, seen, "", texts)
 
 
 class AlertBook:
@@ -183,26 +207,32 @@ class AlertBook:
         self._alerts: dict[tuple[str, int], SentAlert] = {}
 
     def add(self, alert: SentAlert) -> None:
-        """Keep an alert, unless its end is known already."""
-        before = self._alerts.get((alert.key, alert.since))
-        if before is None or before.until is None:
-            self._alerts[alert.key, alert.since] = alert
+        """Keep an alert; of several reports, with the first end at which it no longer fired."""
+        before = self._alerts.get((alert.key, alert.since), alert)
+        seen = max(before.seen, alert.seen)
+        ends = [end for end in (before.until, alert.until) if end is not None and end >= seen]
+        merged = attrs.evolve(alert, until=min(ends, default=None), seen=seen)
+        self._alerts[alert.key, alert.since] = merged
 
     def recorded(
         self, known: Collection[str], opened: int, around: int, horizon: int, tick_seconds: int
-    ) -> tuple[tuple[RecordedAlert, ...], Counter[str]]:
-        """(alerts of an incident, counts by name of the alerts that name no ``known`` service).
+    ) -> tuple[tuple[RecordedAlert, ...], Counter[str], int]:
+        """(alerts of an incident, counts by name of those of no ``known`` service, open ones).
 
-        Tick 0 begins at ``opened``, in Unix milliseconds. Only alerts that fire at most ``around``
-        milliseconds from it, and begin within the horizon, are of the incident.
+        Tick 0 begins at ``opened``, in Unix milliseconds. An alert is of the incident if it began
+        within the horizon, and surely fired at most ``around`` milliseconds before tick 0, or
+        later. The last number counts alerts that began earlier and are left out without an end.
         """
         tick = 1000 * tick_seconds
         alerts: set[RecordedAlert] = set()
         unknown: Counter[str] = Counter()
+        stale = 0
         for row in sorted(self._alerts.values(), key=lambda row: (row.since, row.name, row.key)):
             since = -((opened - row.since) // tick)  # the first tick at which it fires already
-            over = row.until is not None and row.until <= opened - around
-            if over or row.since >= opened + around or since > horizon:
+            if row.since >= opened + around or since > horizon:
+                continue
+            if (row.seen if row.until is None else row.until) <= opened - around:
+                stale += row.until is None
                 continue
             service = _service_of(row, known)
             if service is None:
@@ -212,7 +242,7 @@ class AlertBook:
             name = shortened(spelled(row.name), MAX_NAME)
             alerts.add(RecordedAlert(service, name, since, until))
         order = sorted(alerts, key=lambda alert: (alert.since, alert.service, alert.name))
-        return tuple(order), unknown
+        return tuple(order), unknown, stale
 
 
 def _service_of(alert: SentAlert, known: Collection[str]) -> str | None:

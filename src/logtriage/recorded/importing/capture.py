@@ -8,7 +8,7 @@
                           :mod:`~logtriage.recorded.importing.shapes`
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -16,12 +16,21 @@ from typing import Final
 import attrs
 
 from logtriage.errors import BundleError
-from logtriage.recorded.condensing.raw_rows import ChangeRow, Dependency, Entry, LogRow, Rows
+from logtriage.recorded.condensing.raw_rows import (
+    Call,
+    ChangeRow,
+    Dependency,
+    Entry,
+    LogRow,
+    Rows,
+    Sample,
+    Span,
+    Usage,
+)
 from logtriage.recorded.condensing.rows_on_disk import RowStore
 from logtriage.recorded.condensing.spans_to_calls import ENTERING, distinct, orphans, requests
-from logtriage.recorded.condensing.ticks import STALE_MS
+from logtriage.recorded.condensing.ticks import STALE_MS, interval_of
 from logtriage.recorded.importing.alerts import AlertBook, SentAlert
-from logtriage.recorded.importing.csv_tables import tick_of
 from logtriage.recorded.importing.labels import (
     Stretch,
     around_of,
@@ -35,6 +44,7 @@ from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.shapes import Row, read_folder
 from logtriage.recorded.importing.source_files import ENDINGS
 from logtriage.recorded.records import RecordedIncident
+from logtriage.world.telemetry import TICK_SECONDS
 
 _FILES: Final = f"{', '.join(ENDINGS[:-1])} and {ENDINGS[-1]}"
 #: The error for a folder without telemetry gives at most this many reasons.
@@ -42,6 +52,8 @@ _REASONS: Final = 5
 #: Rows are kept from this long before a stretch: parents of its spans may begin there, and the
 #: latest values of instances were taken there.
 _SPAN_MARGIN_MS: Final = 60_000
+#: The interval of samples is taken from at most this many.
+_ENOUGH_SAMPLES: Final = 100_000
 
 
 def import_capture(
@@ -56,14 +68,15 @@ def import_capture(
 ) -> tuple[RecordedIncident, ...]:
     """Import your own incidents from CSV or the field's formats, and a file of labels.
 
-    Documents are read once and their rows kept on disk; one incident at a time is in memory. Alerts
-    are those that were sent; without any document of alerts, thresholds make them.
+    Documents are read once (twice for a longer tick) and their rows kept on disk; one incident at a
+    time is in memory. Alerts are those that were sent; without any document of alerts, thresholds
+    make them.
 
     Args:
         directory: holds ``labels.csv`` and the rest.
         horizon: ticks of each incident.
         tick_seconds: how long a tick is. None: 30 s, or the interval of the samples if that is
-            longer and there is ``metrics.csv``, but no ``logs.csv`` or ``calls.csv``.
+            longer and there are neither log lines nor calls.
         models: make incidents that show figures on request, some of them without a fault.
         service_label: the label that names the service in metrics and streams of logs; None: the
             first of the usual ones (:data:`~logtriage.recorded.importing.alerts.SERVICE_LABELS`).
@@ -79,7 +92,7 @@ def import_capture(
     root, left_out = Path(directory), LeftOut()
     reader = Reader(left_out, service_label)
     labels = labels_of(root, reader.names)
-    tick = tick_seconds or tick_of(root, skip_bad=skip_bad)
+    tick = tick_seconds or TICK_SECONDS
     stretches = stretches_of(labels, horizon, tick, left_out.note, models=models)
     around = around_of(horizon, tick)
     times = [(row.opened - around, row.opened + around) for row in stretches]
@@ -91,6 +104,16 @@ def import_capture(
         if not store.offered:
             where = f"logs.csv, calls.csv, metrics.csv or its {_FILES} files"
             raise BundleError(f"{root}: no telemetry in {where}{_why_nothing(left_out)}")
+        if tick_seconds is None and (slower := capture.interval()) > tick:
+            return import_capture(
+                root,
+                horizon=horizon,
+                tick_seconds=slower,
+                models=models,
+                service_label=service_label,
+                skip_bad=skip_bad,
+                note=note,
+            )
         capture.end()
         try:
             return tuple(capture.incident(stretch) for stretch in stretches)
@@ -118,6 +141,11 @@ class _Capture:
     graph: set[tuple[str, str]] = attrs.Factory(set)
     #: Log lines by service, and whether something says their level.
     lines: Counter[tuple[str, bool]] = attrs.Factory(Counter)
+    #: Times of the first samples by service, signal and instance.
+    sampled: defaultdict[tuple[str, str, int], list[int]] = attrs.Factory(lambda: defaultdict(list))
+    samples: int = 0
+    #: Whether there are log lines or calls.
+    others: bool = False
 
     def keep(self, row: Row) -> bool:
         """Keep a row; return whether it may belong to an incident."""
@@ -129,7 +157,17 @@ class _Capture:
             return True
         if isinstance(row, LogRow):
             self.lines[row.service, row.level is not None] += 1
+        if isinstance(row, Sample | Usage) and self.samples < _ENOUGH_SAMPLES:
+            self.sampled[row.service, getattr(row, "name", ""), row.instance].append(row.at)
+            self.samples += 1
+        elif isinstance(row, LogRow | Call | Span):
+            self.others = True
         return self.store.add(row)
+
+    def interval(self) -> int:
+        """The shortest interval of a signal's samples in seconds; 0 with log lines or calls."""
+        steps = [] if self.others else map(interval_of, self.sampled.values())
+        return round(min(filter(None, steps), default=0) / 1000)
 
     def incident(self, stretch: Stretch) -> RecordedIncident:
         """The incident of a stretch, with the alerts that were sent."""
@@ -142,9 +180,14 @@ class _Capture:
         if not self.reader.has_alerts:
             return record
         services = {service.name for service in record.recording.services}
-        alerts, unknown = self.alerts.recorded(
+        alerts, unknown, stale = self.alerts.recorded(
             services, stretch.opened, self.around, self.horizon, self.tick_seconds
         )
+        if stale:
+            self.reader.left_out.note(
+                f"{stretch.id}: {stale} alerts without an end are left out: they began more than "
+                f"{self.around // 60_000} min before it, and nothing shows that they still fired"
+            )
         for name, count in unknown.items():
             self.reader.left_out.note(
                 f"{stretch.label.id}: alert {name!r:.80} is of no known service ({count} times)"

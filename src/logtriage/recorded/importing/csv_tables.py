@@ -11,22 +11,19 @@ signal; other tables may have other columns, which are not read. The first bad f
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from logtriage.recorded.condensing.log_heads import UNSET, known_level
-from logtriage.recorded.condensing.log_text import read_line, read_message
+from logtriage.recorded.condensing.log_text import read_line, read_message, trace_in
 from logtriage.recorded.condensing.raw_rows import Call, LogRow, Sample, Usage
-from logtriage.recorded.condensing.ticks import interval_of
 from logtriage.recorded.figures import MOST
 from logtriage.recorded.importing.csv_rows import read_records
-from logtriage.recorded.importing.fields import Field, decimal, plain_id, scaled, sound
+from logtriage.recorded.importing.fields import Field, decimal, plain_id, scaled
 from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.names import Names, in_units
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.source_files import find_csv
-from logtriage.world.telemetry import TICK_SECONDS
 
 TableRow = LogRow | Call | Usage | Sample
 #: (file name, records, reader of a record).
@@ -42,8 +39,6 @@ TABLES: Final = tuple(
 #: Columns of metrics that become no signal of their own.
 _NOT_OTHER: Final = (*_NEEDED["metrics"], "cpu_percent", "p99_ms")
 _MOST: Final = 10**18
-#: The interval of samples is taken from at most this many rows of metrics.
-_ENOUGH_ROWS: Final = 10_000
 
 
 def tables_of(root: Path, reader: Reader, skipped: LeftOut | None) -> Iterator[Table]:
@@ -67,7 +62,8 @@ def _logs(row: Field, names: Names) -> Iterator[LogRow]:
     text = row["message"].needed
     line = read_message(level, text) if is_set else read_line(text)
     service = names(row["service"].needed, row.where)
-    yield LogRow(row["time"].needed_time, service, *line, plain_id(row["trace"].text))
+    trace = row["trace"].text or trace_in(text)
+    yield LogRow(row["time"].needed_time, service, *line, plain_id(trace))
 
 
 def _calls(row: Field, names: Names) -> Iterator[Call]:
@@ -111,28 +107,6 @@ def _metrics(
         if abs(units) > MOST:
             raise row[column].bad(f"a number of at most 63 bits as {name}")
         yield Sample(at, service, name, units)
-
-
-def tick_of(root: Path, *, skip_bad: bool) -> int:
-    """The seconds of a tick: 30; with no other table, the interval of ``metrics.csv`` if longer.
-
-    With ``skip_bad``, rows that cannot be read do not count.
-    """
-    if find_csv(root, root, "logs") or find_csv(root, root, "calls"):
-        return TICK_SECONDS
-    times: dict[str, list[int]] = {}
-    path = find_csv(root, root, "metrics")
-    skipped = LeftOut() if skip_bad else None  # the reading proper counts for the notes
-    rows = () if path is None else read_records(path, _NEEDED["metrics"], path.name, skipped)
-    for row in islice(rows, _ENOUGH_ROWS):
-        for service, at in sound(row, _sampled, skipped):
-            times.setdefault(service, []).append(at)
-    steps = [step for sampled in times.values() if (step := interval_of(sampled)) is not None]
-    return max([TICK_SECONDS, min(steps) // 1000] if steps else [TICK_SECONDS])
-
-
-def _sampled(row: Field) -> Iterator[tuple[str, int]]:
-    yield row["service"].needed, row["time"].needed_time
 
 
 def _number(cell: Field, factor: int) -> int | None:

@@ -24,7 +24,7 @@ LATEST: Final = 253_370_764_800
 #: (Unix times below this, units in a second): the size tells the unit, from 1973 to 5138.
 _UNITS: Final = ((1e11, 1), (1e14, 10**3), (1e17, 10**6), (1e20, 10**9))
 _WHOLE: Final = re.compile(r"-?[0-9]{1,19}")
-_NEVER: Final = "0001-01-01T00:00:00Z"
+_NEVER: Final = re.compile(r"0001-01-01T00:00:00(?:\.0+)?(?:Z|\+00:00)")
 
 #: Bytes of the ids of spans and traces, which protobuf's own JSON writes in base64.
 _ID_LENGTHS: Final = (8, 16)
@@ -142,7 +142,7 @@ class Field:
     @property
     def time(self) -> int | None:
         """Unix milliseconds of an ISO 8601 time with an offset; None if there is none."""
-        if self.text in ("", _NEVER):
+        if not self.text or _NEVER.fullmatch(self.text):
             return None
         try:
             moment = datetime.fromisoformat(self.text)

@@ -7,8 +7,13 @@ Common Schema alone or in hits of a search, and any logger that writes a time an
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from logtriage.recorded.condensing.log_heads import level_of, syslog_level
-from logtriage.recorded.condensing.log_text import read_line, read_message
+from logtriage.recorded.condensing.log_heads import (
+    LEVEL_FIELDS,
+    MESSAGE_FIELDS,
+    level_of,
+    syslog_level,
+)
+from logtriage.recorded.condensing.log_text import read_line, read_message, trace_in
 from logtriage.recorded.condensing.raw_rows import LogRow
 from logtriage.recorded.importing.fields import Field, plain_id
 from logtriage.recorded.importing.left_out import file_of, stem_of
@@ -24,19 +29,13 @@ _NO_SERVICE: Final = ("", "unknown_service")
 _LEVEL_LABELS: Final = ("level", "detected_level", "severity", "severity_text", "lvl")
 _TRACE_LABELS: Final = ("trace_id", "traceId", "traceID", "trace_id_hex")
 
-#: Fields of lines of JSON; a dot is part of the key, or leads into an object.
 _TIMES: Final = ("@timestamp", "timestamp", "time", "ts", "date", "eventTime", "t.$date", "_time")
-_MESSAGES: Final = ("message", "msg", "log", "short_message", "textPayload", "jsonPayload.message")
 _SERVICES: Final = (
     *("service.name", "service", "service_name", "serviceName", "app", "application", "appname"),
     *("attrs.com.docker.compose.service", "attrs.service", "attrs.app", "attrs.tag"),
     *("kubernetes.labels.app", "kubernetes.labels.app_kubernetes_io/name"),
     *("kubernetes.container.name", "kubernetes.container_name", "container.name"),
     *("container_name", "resource.labels.container_name", "_service"),
-)
-_LEVELS: Final = (
-    *("log.level", "level", "severity", "levelname", "loglevel", "log_level", "severity_text"),
-    *("lvl", "jsonPayload.level", "level_name"),
 )
 _TRACES: Final = ("trace.id", "trace_id", "traceId", "traceID", "otelTraceID", "dd.trace_id")
 
@@ -70,7 +69,7 @@ def _line(at: int, line: str, labels: Mapping[str, str], reader: Reader) -> Iter
     if service == labels.get("job", "").strip():  # namespace/service
         service = service.rpartition("/")[2]
     level = next(filter(None, (level_of(labels.get(key)) for key in _LEVEL_LABELS)), None)
-    trace = next(filter(None, (labels.get(key) for key in _TRACE_LABELS)), "")
+    trace = next(filter(None, (labels.get(key) for key in _TRACE_LABELS)), "") or trace_in(line)
     text = read_line(line) if level is None else read_message(level, line)
     yield LogRow(at, reader.names(service, reader.left_out.where), *text, plain_id(trace))
 
@@ -89,25 +88,26 @@ def journal(document: Field, reader: Reader) -> Iterator[LogRow]:
     level = None if number is None or printed else syslog_level(number)
     line = read_line(message) if level is None else read_message(level, message)
     at = document["__REALTIME_TIMESTAMP"].moment
-    yield LogRow(at, reader.names(service, document.where), *line, "")
+    trace = plain_id(trace_in(message))
+    yield LogRow(at, reader.names(service, document.where), *line, trace)
 
 
 def record(document: Field, reader: Reader) -> Iterator[LogRow]:
     """Yield a line of a container runtime, of Elastic's schema, or of a logger."""
-    texts = (document.first(path) for path in _MESSAGES)
+    texts = (document.first(path) for path in MESSAGE_FIELDS)
     text = next((row.value for row in texts if isinstance(row.value, str)), "").rstrip("\n")
     error = document.first("error.message", "error.type", "error")
     if isinstance(error.value, str) and error.value not in text:
         text = f"{text}: {error.value}" if text else error.value
-    trace = document.first(*_TRACES)
-    levels = (level_of(document.first(path).value) for path in _LEVELS)
+    named = document.first(*_TRACES).value
+    levels = (level_of(document.first(path).value) for path in LEVEL_FIELDS)
     level = next(filter(None, levels), None)
     if level is None and "c" in document:  # MongoDB
         level = level_of(document["s"].value)
     line = read_line(text) if level is None else read_message(level, text)
     at = document.first(*_TIMES).moment
-    trace_id = plain_id(trace.value) if isinstance(trace.value, str) else ""
-    yield LogRow(at, _service(document, reader), *line, trace_id)
+    trace = named if isinstance(named, str) and named else trace_in(text)
+    yield LogRow(at, _service(document, reader), *line, plain_id(trace))
 
 
 def hits(document: Field, reader: Reader) -> Iterator[LogRow]:
@@ -137,11 +137,9 @@ def is_streams(document: Field) -> bool:
 
 def is_record(document: Field) -> bool:
     """Whether a document has a time, and a message or at least an error."""
-    has = (
-        any(document.first(path).value is not None for path in paths)
-        for paths in (_TIMES, (*_MESSAGES, "error.message"))
-    )
-    return all(has)
+    texts = (document.first(path).value for path in (*MESSAGE_FIELDS, "error.message"))
+    timed = document.first(*_TIMES).value is not None
+    return timed and any(isinstance(text, str) for text in texts)
 
 
 def _texts(field: Field) -> dict[str, str]:

@@ -11,7 +11,7 @@ from math import isnan, nan
 from typing import Final
 
 from logtriage.recorded.condensing.log_heads import known_level
-from logtriage.recorded.condensing.log_text import read_line, read_message
+from logtriage.recorded.condensing.log_text import read_line, read_message, trace_in
 from logtriage.recorded.condensing.raw_rows import ChangeRow, LogRow, Sample, Span, Usage
 from logtriage.recorded.importing.fields import Field, plain_id
 from logtriage.recorded.importing.metric_series import Labels, Metric, Point, SeriesBook, spelled
@@ -90,7 +90,8 @@ def logs_of(payload: Field, reader: Reader) -> Iterator[LogRow | ChangeRow]:
             kind = event.removeprefix(_CHANGE) or "change"
             yield ChangeRow(at // 1_000_000, service, kind, line.message, at // 1_000_000)
         else:
-            yield LogRow(at // 1_000_000, service, *line, plain_id(record["traceId"].text))
+            trace = record["traceId"].text or trace_in(body)
+            yield LogRow(at // 1_000_000, service, *line, plain_id(trace))
 
 
 def _exception(field: Field) -> str:

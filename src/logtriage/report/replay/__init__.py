@@ -46,11 +46,11 @@ def write_replay(
         out: the page; replaced whole or not at all.
         bases: directories of runs to show beside it; the page gives the paired differences.
         incident: only the episodes on this incident, all of them explained.
-        beliefs: at most how many episodes get a belief: about 0.2 s each, up to a second on a
-            fleet, none if the run's directory holds it. None: :data:`MAX_BELIEFS`, or all if
-            ``incident`` is given.
+        beliefs: at most how many episodes get a belief: 0.1 s each, up to 1 s in a fleet, 2 s with
+            several faults, 8 s with both, four times that for a team; nothing if the run's
+            directory holds it. None: :data:`MAX_BELIEFS`, or all if ``incident`` is given.
         explain: how many of the lowest-graded episodes have their grade split into its parts:
-            about a second each, unless done before. None: :data:`WORST`. Ignored with ``incident``.
+            0.2 s each, up to 3 s, unless done before. None: :data:`WORST`. Not with ``incident``.
         seal: the seal of a run of sealed incidents, whose truths the page shows; by default from
             the environment.
         on_progress: called after each explanation and each episode.
@@ -96,8 +96,6 @@ def episodes_document(
     on_progress: OnProgress | None = None,
 ) -> Document:
     """The page's data of some episodes; the ``explain`` lowest grades among them are explained."""
-    from logtriage.evaluation import SOLVED
-
     episodes = list(episodes)
     scores = {place: episode.grade.score for place, episode in enumerate(episodes)}
     scored = [place for place, score in scores.items() if score is not None]
@@ -119,7 +117,6 @@ def episodes_document(
         own=run.own,
         roles=run.roles,
         beliefs=beliefs,
-        solved=SOLVED,
         order=ranked(episodes),
         figures=figures,
         on_progress=on_episode,

@@ -7,7 +7,6 @@ from logtriage.actions import Action, RequestMetrics, RequestMoreLogs, RequestTr
 from logtriage.beliefs import Belief, belief
 from logtriage.beliefs.then import likely_then, lucky_then
 from logtriage.policies.observer import best_of, requests_in_doubt
-from logtriage.report.episode import Episode
 from logtriage.roles import RoleSplit
 from logtriage.state import State
 from logtriage.trace import in_turn
@@ -17,15 +16,6 @@ REQUESTS: Final = 8
 #: How many root causes, teams, faults and severities are shown by name.
 LIKELIEST: Final = 7
 _DIGITS: Final = 4
-
-
-def beliefs_of(episode: Episode, states: Sequence[State]) -> list[dict[str, Any]]:
-    """:func:`beliefs` of an episode with these states, unless the cache has them."""
-    split, cache = episode.roles, episode.cache
-    if cache is None:
-        return beliefs(states, split)
-    key = f"belief {episode.grade.digest} {'alone' if split is None else split.name}"
-    return list(cache.get(key, lambda: beliefs(states, split)))
 
 
 def beliefs(states: Sequence[State], split: RoleSplit | None = None) -> list[dict[str, Any]]:

@@ -1,8 +1,8 @@
 // What the page holds, and where the reader stands: the address is the only state.
 
 const facts = JSON.parse(document.getElementById("data").textContent);
-const [POLICY, TASK, INCIDENT, GRADE, GATE, OUTCOME, TICKS, FAULT, ROOTS, DECLARED, PLACE, VERDICT, CHUNK, AT] =
-  Array.from({ length: 14 }, (_, place) => place);
+const [POLICY, TASK, INCIDENT, GRADE, GATE, OUTCOME, TICKS, FAULT, ROOTS, DECLARED, VERDICT, CHUNK, AT] =
+  Array.from({ length: 13 }, (_, place) => place);
 
 async function unpack(text) {
   const bytes = Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
@@ -36,7 +36,7 @@ function endOf(row) {
   if (row[GRADE] === null) return UNSCORED;
   if (row[GATE]) return row[GATE];
   if (row[OUTCOME] === "handed_over") return HANDED;
-  return row[GRADE] >= (facts.solved ?? 1) ? SOLVED : `${spaced(row[OUTCOME])}, below ${facts.solved ?? 1}`;
+  return row[GRADE] >= facts.solved ? SOLVED : `${spaced(row[OUTCOME])}, below ${facts.solved}`;
 }
 
 const failed = (row) => ![SOLVED, HANDED, UNSCORED].includes(endOf(row));
@@ -96,7 +96,7 @@ function found(filters) {
     if (filters.task && row[TASK] !== filters.task) return false;
     if (filters.end === "failed" ? !failed(row) : filters.end && endOf(row) !== filters.end) return false;
     if (!words.length) return true;
-    const text = [row[POLICY], row[INCIDENT], endOf(row), row[FAULT], row[DECLARED], row[VERDICT], ...row[ROOTS]]
+    const text = [row[POLICY], row[INCIDENT], endOf(row), row[FAULT], row[VERDICT], ...row[DECLARED], ...row[ROOTS]]
       .join(" ")
       .toLowerCase();
     return words.every((word) => text.includes(word));

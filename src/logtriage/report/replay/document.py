@@ -11,14 +11,15 @@ import attrs
 
 from logtriage._lib.progress import OnProgress, watched
 from logtriage.codec import role_split_to_json
-from logtriage.grading.debrief import rule_words, verdict_of
+from logtriage.grading.debrief import SOLVED, rule_words, verdict_of
 from logtriage.incident import Incident
 from logtriage.report.episode import Episode
 from logtriage.report.replay.episode import Lines, episode_data, states_of
 from logtriage.report.replay.layout import layout
 from logtriage.report.replay.truths import Part, parts_of
-from logtriage.report.text import MEANING, clean, place_of, titled, truth_of
+from logtriage.report.text import clean, declared_in, titled, truth_of
 from logtriage.roles import RoleSplit
+from logtriage.transcript import ANSWER
 
 #: Characters of JSON in a chunk: few enough to read at once, enough to compress well.
 CHUNK: Final = 1_000_000
@@ -66,7 +67,7 @@ def document(
     roles: RoleSplit | None = None,
     beliefs: int = MAX_BELIEFS,
     numpy: bool = True,
-    solved: float | None = None,
+    shifts: bool = False,
     order: Sequence[int] | None = None,
     figures: dict[str, Any] | None = None,
     on_progress: OnProgress | None = None,
@@ -75,10 +76,10 @@ def document(
 
     ``headlines`` are pairs of a policy and its worth in words. ``changes`` are triples: policies of
     an agent, policies of its rival, their difference in words. The page counts failures of policies
-    in ``own`` (None: all), if ``solved`` gives the score below which an episode failed. ``order``
-    lists indices of episodes (None: as given); the first get screens and beliefs. Without ``numpy``
-    there are no beliefs, and the page says why. ``figures`` stand above the list of episodes
-    (:func:`logtriage.report.first_page.first_page`).
+    in ``own`` (None: all). ``order`` lists indices of episodes (None: as given); the first get
+    screens and beliefs. Without ``numpy`` there are no beliefs, and the page says why; with
+    ``shifts`` it names the options of a run of shifts. ``figures`` stand above the list of
+    episodes (:func:`logtriage.report.first_page.first_page`).
     """
     first = range(len(episodes)) if order is None else order
     shown = frozenset(first[:MAX_SCREENS])
@@ -89,7 +90,7 @@ def document(
     chunks: list[str] = []
     rows: dict[int, list[Any]] = {}
     counting = watched(places, on_progress, len(places))
-    for chunk in _chunks(episodes, counting, shown, believed):
+    for chunk in _chunks(episodes, counting, shown, believed, numpy=numpy):
         for place, at in chunk.pop("places"):
             rows[place] = [*_row(episodes[place], chunk["episodes"][at]), len(chunks), at]
         chunks.append(pack(chunk))
@@ -106,9 +107,9 @@ def document(
         "own": [*map(clean, agents if own is None else own)],
         "figures": figures,
         "version": version,
-        "solved": solved,
+        "solved": SOLVED,
         "numpy": numpy,
-        "places": MEANING,
+        "shifts": shifts,
         "roles": None if roles is None else role_split_to_json(roles),
         "episodes": len(episodes),
         "shown": len(shown),
@@ -129,6 +130,8 @@ def _chunks(
     places: Iterable[int],
     shown: frozenset[int],
     believed: frozenset[int],
+    *,
+    numpy: bool,
 ) -> Iterator[dict[str, Any]]:
     incidents: dict[str, Any] = {}
     parts: dict[str, tuple[Part, ...]] = {}
@@ -149,7 +152,7 @@ def _chunks(
             incidents, parts, packed, where, lines, size = {}, {}, [], [], Lines(), 0
         if key not in incidents:
             parts[key] = parts_of(episode.incident)
-            incidents[key] = _incident(episode, parts[key])
+            incidents[key] = _incident(episode.incident, parts[key], numpy=numpy)
         wanted = {"screens": place in shown, "believed": place in believed}
         data = episode_data(episode, parts[key], lines, **wanted)
         where.append((place, len(packed)))
@@ -163,8 +166,7 @@ def _row(episode: Episode, data: dict[str, Any]) -> list[Any]:
     """A row of the list of episodes, whose fields ``data.js`` names; ``data`` is of the episode."""
     graded = episode.grade
     scored = graded.score is not None
-    facts = states_of(episode)[-1].facts if scored else None
-    declared = None if facts is None else facts.root_cause
+    declared = filter(None, declared_in(states_of(episode)[-1]) if scored else ())
     luck = [words for tick in data["belief"] or () for words in tick.get("luck", ())]
     return [
         clean(episode.policy),
@@ -176,8 +178,7 @@ def _row(episode: Episode, data: dict[str, Any]) -> list[Any]:
         graded.ticks if scored else None,
         graded.fault_kind,
         _roots(episode.incident),
-        declared,
-        place_of(episode.incident, declared) if scored else None,
+        list(declared),
         clean(verdict_of(graded, luck)),
     ]
 
@@ -198,12 +199,17 @@ def _graded(episode: Episode) -> dict[str, Any]:
         "gate": None if graded.gate is None else rule_words(graded.gate),
         "gateReason": graded.gate_reason,
         "unplayed": graded.unplayed,
+        "answered": ANSWER in episode.transcript.extra,
         "rubric": graded.rubric,
     }
 
 
-def _incident(episode: Episode, parts: Sequence[Part]) -> dict[str, Any]:
-    incident: Incident = episode.incident
+def _incident(incident: Incident, parts: Sequence[Part], *, numpy: bool) -> dict[str, Any]:
+    unexplained = None
+    if numpy:
+        from logtriage.beliefs.explain import why_unexplained
+
+        unexplained = why_unexplained(incident)
     topology = incident.topology
     return {
         "horizon": incident.horizon,
@@ -218,5 +224,7 @@ def _incident(episode: Episode, parts: Sequence[Part]) -> dict[str, Any]:
         "layout": [[round(x, 4), row] for x, row in layout(topology)],
         "parts": [[part.part, part.words, part.hops] for part in parts],
         "truth": [[name, value] for name, value in truth_of(incident).items()],
+        "faults": len(incident.truth.several) or 1,
+        "unexplained": unexplained,
         "roots": sorted(topology.index(name) for name in incident.truth.root_causes),
     }

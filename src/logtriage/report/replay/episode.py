@@ -1,27 +1,29 @@
 """One episode as data for the page: every screen, the action taken on it, and the grade."""
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
 from logtriage.actions import IdentifyRootCause, Malformed, action_name, action_value, describe
 from logtriage.conversations.words import words_of
 from logtriage.grading import Grade, grade
-from logtriage.joint import observe_roles
+from logtriage.joint import hears, observe_roles
 from logtriage.observation import Observation, observe, slice_for
 from logtriage.rendering import effect_of, render_observation
 from logtriage.rendering.sparklines import sparklined
 from logtriage.replaying import replay
 from logtriage.report.episode import Episode
 from logtriage.report.replay.knowledge import knowledge, readings
-from logtriage.report.replay.talk import doubts, heard_in
 from logtriage.report.replay.truths import LOOKALIKE, PATH, ROOT, Part, levels
 from logtriage.report.text import HARDNESS, PARTS, clean, clip, line_of
-from logtriage.roles import Role
+from logtriage.roles import Role, RoleSplit
 from logtriage.roles.splits import splits_with
 from logtriage.state import State
 from logtriage.trace import in_turn
+
+if TYPE_CHECKING:  # it would load NumPy, and a page in a browser has none
+    from logtriage.beliefs import Belief
 
 #: The most characters of a model's text in one tick.
 SHOWN_TEXT: Final = 4000
@@ -30,6 +32,7 @@ TELLING: Final = 1
 MISLEADING: Final = 2
 #: The largest difference between the parts and the grade that is rounding.
 _ROUNDING: Final = 1e-9
+_DIGITS: Final = 4
 
 
 class Lines:
@@ -91,6 +94,7 @@ def episode_data(
                 ticks[-1]["changed"] = _grade_changes(grades[number - 1], grades[number])
         ticks.append(tick)
     data: dict[str, Any] = {"ticks": ticks, "falls": [], "parts": None, "belief": None}
+    data["closed"] = states[-1].is_closed
     if screens:
         shared = [_view_of(screen, episode) for screen in whole]
         known = knowledge(shared)
@@ -107,9 +111,9 @@ def episode_data(
         data["steps"] = list(map(line_of, explained.steps))
     split = episode.roles
     if believed:
-        from logtriage.report.replay.beliefs import beliefs_of  # loads NumPy
+        from logtriage.report.replay.beliefs import beliefs  # loads NumPy
 
-        data["belief"] = beliefs_of(episode, states)
+        data["belief"] = kept(episode, "belief", lambda: beliefs(states, split))
     if split is not None and len(split) > 1:
         heard = heard_in(episode, states)
         for number, tick in enumerate(ticks):
@@ -117,9 +121,18 @@ def episode_data(
                 if act["kind"] == "report":
                     act["heard"] = heard.get((number, act["role"]), [])
         if believed:
-            for tick, doubt in zip(ticks, doubts(states, split), strict=True):
+            known_by = kept(episode, "doubts", lambda: doubts(states, split))
+            for tick, doubt in zip(ticks, known_by, strict=True):
                 tick["doubts"] = doubt
     return data
+
+
+def kept(episode: Episode, what: str, make: Callable[[], list[Any]]) -> list[Any]:
+    """What ``make`` computes for an episode, unless the cache has it."""
+    if episode.cache is None:
+        return make()
+    whose = "alone" if episode.roles is None else episode.roles.name
+    return list(episode.cache.get(f"{what} {episode.grade.digest} {whose}", make))
 
 
 def _screens(
@@ -137,9 +150,10 @@ def _screens(
         read = list(readings(view))
         onsets = {reading.text: reading.onset for reading in read}
         signs = {
-            reading.text: TELLING if reading.service in reached else MISLEADING
+            text: TELLING if reading.service in reached else MISLEADING
             for reading in read
-            if reading.odd
+            for text in (reading.text, reading.brief)
+            if reading.odd and text is not None
         }
         texts = render_observation(view).split("\n")
         marks = [[place, mark] for place, text in enumerate(texts) if (mark := _mark(text, signs))]
@@ -270,3 +284,46 @@ def _tick_of(values: Sequence[float]) -> int | None:
     """The tick of the action that changed a value last."""
     changes = [tick for tick in range(len(values) - 1) if values[tick] != values[tick + 1]]
     return changes[-1] if changes else None
+
+
+def heard_in(
+    episode: Episode, states: Sequence[State]
+) -> dict[tuple[int, int], list[tuple[int, int]]]:
+    """The roles that each report reached: (its tick, speaker) to a list of (listener, tick shown).
+
+    Speaker and listener are indices of roles; ``tick shown`` is that of the first screen with the
+    report, while the incident was open. ``states`` are those of the episode, one for each tick.
+    """
+    split = episode.roles
+    assert split is not None  # reports are of teams
+    reached: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for when, report in states[-1].facts.reports:
+        if report.by not in split.names:  # of a transcript that others wrote
+            continue
+        speaker = split.names.index(report.by)
+        for place, role in enumerate(split.roles):
+            at = when + 1 + role.delay
+            if place == speaker or "reports" not in role.views or at >= states[-1].tick:
+                continue
+            if hears(states[at], role, when, report):
+                reached.setdefault((when, speaker), []).append((place, at))
+    return reached
+
+
+def doubts(states: Sequence[State], split: RoleSplit) -> list[list[list[Any]]]:
+    """What all roles together, then each alone, know on every screen of an episode.
+
+    A row has the doubt in bits, the likeliest root cause (None for a benign incident), and its
+    probability. Alone, a role knows what it was shown and what was done, but no report.
+    """
+    viewers: tuple[Role | RoleSplit, ...] = (split, *split.roles)
+    from logtriage.beliefs import belief
+
+    return [[_known(belief(state, viewer)) for viewer in viewers] for state in states]
+
+
+def _known(held: "Belief") -> list[Any]:
+    root, share = next(iter(held.root_causes.items()), (None, 0.0))
+    if held.benign > share:
+        root, share = None, held.benign
+    return [round(held.entropy, _DIGITS), root, round(share, _DIGITS)]

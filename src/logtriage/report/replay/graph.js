@@ -40,10 +40,10 @@ function named(name, attributes, widest = WIDEST) {
   return svg("text", { ...attributes, y: y - (lines.length - 1) * 5 }, lines.map((line, at) => svg("tspan", { x, dy: at ? 11 : 0 }, line)));
 }
 
+// Of the services declared by a tick those that count, one for each fault.
 function declaredBy(episode, t) {
-  for (const tick of episode.ticks.slice(0, t))
-    for (const act of tick.acts ?? []) if (act.kind === "identify_root_cause") return act.value;
-  return null;
+  const acts = episode.ticks.slice(0, t).flatMap((tick) => tick.acts ?? []).filter((act) => act.kind === "identify_root_cause");
+  return [...new Set(acts.map((act) => act.value))].slice(0, episode.world.faults);
 }
 
 function drawGraph(episode, place, go) {
@@ -73,7 +73,7 @@ function drawGraph(episode, place, go) {
     const [part, words] = parts[number];
     const told = [name, STATES[state], `owned by ${owner}`];
     if (place.truth && PARTS[part]) told.push(`truth: ${PARTS[part]}${words ? ` (${words})` : ""}`);
-    if (declared === name) told.push("declared root cause");
+    if (declared.includes(name)) told.push("declared root cause");
     const node = svg("g", {
       class: `node ${place.service === name ? "chosen" : ""}`,
       id: `service${place.side ?? ""}-${number}`,
@@ -95,7 +95,7 @@ function drawGraph(episode, place, go) {
     drawing.append(named(name, { class: "name", x, y: y + 29 }));
     if (!many) drawing.append(svg("text", { class: "owner", x, y: y + 42 }, owner));
     drawing.append(spark(episode, number, place.t, x + 21, y + 9));
-    if (declared === name)
+    if (declared.includes(name))
       drawing.append(svg("text", { class: "declared", x: x - 20, y: y + 4 }, "declared ▸"));
     picture.append(node);
   });

@@ -9,6 +9,7 @@ import attrs
 from logtriage.observation import Observation, is_odd
 from logtriage.rendering import panels, status_of
 from logtriage.world.channels import DOWN
+from logtriage.world.figures import is_down
 from logtriage.world.telemetry import Gauge, Trace
 from logtriage.world.vocabulary import LOG
 
@@ -24,8 +25,8 @@ _STRAY: Final = 3.0
 class Reading:
     """A reading on a screen: its service, whether it was asked for, whether it is a sign.
 
-    ``text`` is the line of the screen, or its end. ``onset`` is the place of the first figure of
-    the line that is a sign.
+    ``text`` is the line of the screen, or its end; ``brief`` is a log line as a fleet's list of all
+    services has it. ``onset`` is the place of the first figure of the line that is a sign.
     """
 
     service: str
@@ -33,21 +34,27 @@ class Reading:
     asked: bool
     odd: bool
     onset: int | None = None
+    brief: str | None = None
 
 
 def readings(observation: Observation) -> Iterator[Reading]:
-    """The log lines, gauges and traces of a screen."""
+    """The log lines, gauges and traces of a screen, without what is not collected."""
     for asked, lines in ((False, observation.window), (True, observation.inspection)):
         for line in lines:
+            if line.token == DOWN:
+                continue
             text = f"{line.second:+d}s {line.level} {line.service}: {line.message}"
             odd = line.level != "INFO"
             if line.token is not None:
                 odd = not observation.is_ordinary(LOG, line.token)
-            yield Reading(line.service, text, asked, odd)
+            brief = f"{line.service}: {line.bare or line.message}"
+            yield Reading(line.service, text, asked, odd, brief=brief)
     panes: tuple[tuple[Gauge | Trace, ...], ...] = (observation.metrics, observation.traces)
     for reads in panes:
         for _, rows in groupby(reads, key=lambda read: read.service):
             row = tuple(rows)
+            if is_down(row[0].tokens):
+                continue
             places = panels.told(row)
             for read in row:
                 odd = is_odd(read, observation)

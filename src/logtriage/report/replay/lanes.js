@@ -1,8 +1,10 @@
 // Time: the scrubber with the reward so far, and the swim lanes of a team.
 
+const ended = (episode) => (episode.closed ? "closed" : "left open");
+
 function toldAt(episode, t) {
   const acts = episode.ticks[t]?.acts;
-  return acts ? acts.map((act) => act.told).join("; ") : "closed";
+  return acts ? acts.map((act) => act.told).join("; ") : ended(episode);
 }
 
 // The same without the roles that waited.
@@ -11,10 +13,19 @@ function deedAt(episode, t) {
   return deeds.map((act) => act.told).join("; ") || "waiting";
 }
 
+// With how sure the agent was, and the beginning of what nobody understood.
+function sentence(episode, t) {
+  const more = ({ confidence, wrote }) => (confidence !== undefined ? ` (confidence ${confidence})` : wrote !== undefined ? ` (${wrote.slice(0, 60)})` : "");
+  const acts = episode.ticks[t]?.acts;
+  return acts ? `did ${acts.map((act) => act.told + more(act)).join("; ")}` : `was ${ended(episode)}`;
+}
+
+const exactly = (episode, t) => JSON.stringify(episode.ticks[t]?.acts?.map(({ told, confidence, wrote }) => [told, confidence, wrote]));
+
 // The first tick at which two episodes on one incident part; null if they never do.
 function divergence(one, other) {
   const count = Math.max(one.ticks.length, other.ticks.length);
-  for (let t = 0; t < count; t += 1) if (toldAt(one, t) !== toldAt(other, t)) return t;
+  for (let t = 0; t < count; t += 1) if (exactly(one, t) !== exactly(other, t)) return t;
   return null;
 }
 
@@ -63,20 +74,20 @@ function edgePanel(episode, place) {
   const charts = [["errors", 0, (value) => `${(value / 100).toFixed(2)} %`], ["p99", 1, (value) => `${value} ms`]]
     .filter(([, field]) => seen.some((one) => one && one[field] !== null)); // errors are not always recorded
   return el("div", { class: "edge" }, charts.map(([name, field, words]) => {
-    const values = seen.map((one) => one?.[field] ?? 0);
+    const values = seen.map((one) => one?.[field] ?? null);
     const usual = seen.find(Boolean)[field + 2];
     const top = Math.max(...values, usual ?? 0, 1);
     const wide = episode.ticks.length - 1 || 1;
     const y = (value) => 26 - (24 * value) / top;
     const unit = field ? "ms" : "%";
-    const drawn = seen.map((one) => (one ? one[field] / (field ? 1 : 100) : null));
+    const drawn = values.map((one) => (one === null ? null : one / (field ? 1 : 100)));
     const plain = usual === undefined ? [] : [["usual", seen.map(() => usual / (field ? 1 : 100))]];
     const chart = () => axes(`${name} at the edge`, unit, [["seen", drawn], ...plain], place.t);
     return el("p", {}, el("button", { type: "button", class: "label link", onclick: chart }, `${name} at the edge`), " ",
       svg("svg", { viewBox: `-0.2 0 ${wide + 0.4} 28`, preserveAspectRatio: "none", "aria-hidden": "true" },
         usual !== undefined && svg("path", { class: "base", d: `M0 ${y(usual)}H${wide}` }),
-        svg("polyline", { class: "curve", points: values.map((value, t) => `${t},${y(value).toFixed(1)}`).join(" ") || "0,0" })),
-      el("b", {}, words(values.at(-1))), usual === undefined ? null : el("small", {}, ` usual ${words(usual)}`));
+        svg("polyline", { class: "curve", points: values.map((value, t) => (value === null ? "" : `${t},${y(value).toFixed(1)}`)).join(" ") })),
+      el("b", {}, values.at(-1) === null ? "not known" : words(values.at(-1))), usual === undefined ? null : el("small", {}, ` usual ${words(usual)}`));
   }));
 }
 

@@ -68,14 +68,14 @@ function table(kept, place) {
 
 function rowView(row, place) {
   const address = addressOf({ view: "episode", policy: row[POLICY], incident: row[INCIDENT], filters: place.filters });
-  const declared = row[DECLARED] === null ? "–" : row[ROOTS].includes(row[DECLARED]) ? `✓ ${row[DECLARED]}` : `✗ ${row[DECLARED]}`;
+  const declared = row[DECLARED].map((name) => `${row[ROOTS].includes(name) ? "✓" : "✗"} ${name}`).join(", ") || "–";
   return el("tr", {},
     el("td", { class: "score" }, el("span", { class: "gauge", "aria-hidden": "true" }, el("span", { style: `width:${100 * Math.min(1, Math.max(0, row[GRADE] ?? 0))}%` })), fixed(row[GRADE])),
     el("td", { class: "agent" }, row[POLICY]),
     el("th", { scope: "row" }, el("a", { href: address }, row[INCIDENT]), el("small", { class: "verdict" }, row[VERDICT])),
     el("td", { class: "outcome" }, failed(row) ? el("b", { class: "gate" }, endOf(row)) : endOf(row)),
     el("td", { class: "fault" }, row[FAULT] !== null ? faultsOf(row) : row[ROOTS].length ? "–" : "benign"),
-    el("td", { class: "declared" }, row[GRADE] === null ? "–" : declared),
+    el("td", { class: "declared" }, declared),
     el("td", { class: "number" }, row[TICKS] ?? "–"));
 }
 
@@ -88,12 +88,8 @@ function faultsOf(row) {
 
 function tally(kept, key) {
   const found = new Map();
-  for (const row of kept) {
-    const name = key(row);
-    if (name === null || name === undefined) continue;
-    if (!found.has(name)) found.set(name, []);
-    found.get(name).push(row);
-  }
+  for (const row of kept)
+    for (const name of [key(row)].flat()) found.set(name, [...(found.get(name) ?? []), row]);
   return [...found].sort((a, b) => b[1].length - a[1].length);
 }
 
@@ -120,13 +116,13 @@ function changed([after, before, words]) {
       el("thead", {}, el("tr", {}, ["change", "was", "is", "incident", "what decides it now"].map((name) => el("th", { scope: "col" }, name)))),
       el("tbody", {}, sides.flatMap(([, some]) => some.slice(0, TELLING)).map(({ incident, is, was, by, row }) => el("tr", {},
         el("td", { class: `score ${signClass(by)}` }, signed(by)), el("td", {}, fixed(was)), el("td", {}, fixed(is)),
-        el("th", { scope: "row" }, el("a", { href: addressOf({ view: "episode", policy: row[POLICY], incident, rival: before[0] }) }, incident)),
+        el("th", { scope: "row" }, el("a", { href: addressOf({ view: "episode", policy: row[POLICY], incident, rival: old.get(incident)[0][POLICY] }) }, incident)),
         el("td", { class: "wraps" }, after.length > 1 ? `${row[POLICY]}: ${row[VERDICT]}` : row[VERDICT])))))));
 }
 
 // How the episodes of each agent ended; those of the run's own agents stand first and apart.
 function endings(kept, place) {
-  if (!kept.length || facts.solved === null) return null;
+  if (!kept.length) return null;
   const own = (agent) => place.filters.policy || facts.own.includes(agent);
   const ways = tally(kept.filter(failed), endOf).map(([name]) => name);
   const unscored = kept.some((row) => endOf(row) === UNSCORED);
@@ -139,8 +135,8 @@ function endings(kept, place) {
   const agents = tally(kept, (row) => row[POLICY]);
   const groups = [[null, agents.filter(([agent]) => own(agent))], ["beside them", agents.filter(([agent]) => !own(agent))]];
   const mine = kept.filter((row) => own(row[POLICY]) && row[GRADE] !== null);
-  const wrong = tally(mine, (row) => row[DECLARED] !== null && row[ROOTS].length && !row[ROOTS].includes(row[DECLARED]) ? `${row[DECLARED]}, not ${row[ROOTS].join(" or ")}` : null);
-  const faults = tally(mine, (row) => row[FAULT] ?? (row[ROOTS].length ? null : "benign")).sort((a, b) => mean(a[1]) - mean(b[1]));
+  const wrong = tally(mine, (row) => row[ROOTS].length ? row[DECLARED].filter((name) => !row[ROOTS].includes(name)).map((name) => `${name}, not ${row[ROOTS].join(" or ")}`) : []);
+  const faults = tally(mine, (row) => row[FAULT] ?? (row[ROOTS].length ? [] : "benign")).sort((a, b) => mean(a[1]) - mean(b[1]));
   const search = (words) => addressOf({ view: "list", filters: { ...place.filters, q: words } });
   return el("section", { class: "panel failures", "aria-labelledby": "endings-title" },
     el("h2", { id: "endings-title" }, "How episodes ended"),
@@ -156,7 +152,7 @@ function endings(kept, place) {
         el("ul", { class: "bars" }, faults.slice(0, 12).map(([name, some]) => el("li", {},
           el("span", { class: "label" }, name === "benign" ? name : el("a", { href: search(name) }, spaced(name))),
           el("span", { class: "bar", "aria-hidden": "true" }, el("span", { class: "fill", style: `width:${100 * Math.max(0, mean(some))}%` })),
-          el("span", { class: "value" }, `${fixed(mean(some), 2)} of ${some.length}`)))))) : null);
+          el("span", { class: "value" }, `${fixed(mean(some), 2)} of ${some.length}`)))), further(faults, 12))) : null);
 }
 
 function counts(title, some, whole) {
@@ -165,5 +161,7 @@ function counts(title, some, whole) {
       el("span", { class: "label", title: name }, name),
       el("span", { class: "bar", "aria-hidden": "true" }, el("span", { class: "fill", style: `width:${(100 * found.length) / whole}%` })),
       el("span", { class: "value" }, String(found.length))))) : el("p", { class: "note" }, "None."),
-    some.length > 8 && el("p", { class: "note" }, `and ${some.length - 8} more`));
+    further(some, 8));
 }
+
+const further = (some, shown) => some.length > shown && el("p", { class: "note" }, `and ${some.length - shown} more`);

@@ -127,7 +127,7 @@ function single(episode, here) {
 function both(one, other, asked) {
   const parted = divergence(one, other);
   const told = parted === null ? "Both did the same throughout."
-    : `${parted ? `The same until tick ${parted}: there` : "They part at once:"} ${one.row[POLICY]} did ${toldAt(one, parted)}, and ${other.row[POLICY]} did ${toldAt(other, parted)}.`;
+    : `${parted ? `The same until tick ${parted}: there` : "They part at once:"} ${one.row[POLICY]} ${sentence(one, parted)}, and ${other.row[POLICY]} ${sentence(other, parted)}.`;
   const points = (episode) => new Map(episode.falls.map((fall) => [spaced(fall.name), fall.points]));
   const [mine, theirs] = [points(one), points(other)];
   const apart = [...new Set([...mine.keys(), ...theirs.keys()])].map((name) => [name, (mine.get(name) ?? 0) - (theirs.get(name) ?? 0)]).filter(([, by]) => Math.abs(by) > 0.0005);
@@ -135,7 +135,7 @@ function both(one, other, asked) {
     const here = { ...asked, side: mark, service: null, t: Math.min(asked.t, episode.ticks.length - 1) };
     return el("section", { class: "side", "aria-label": `${episode.row[POLICY]}` },
       el("h2", { class: "who" }, el("span", { class: `grade ${episode.gate ? "bad" : ""}` }, fixed(episode.row[GRADE])), ` ${episode.row[POLICY]}`,
-        here.t < asked.t ? el("small", {}, ` closed at tick ${here.t}`) : null),
+        here.t < asked.t ? el("small", {}, ` ${ended(episode)} at tick ${here.t}`) : null),
       scrubber(episode, here, go, parted, mark),
       actionPanel(episode, here),
       panel("Services", { class: "services" }, drawGraph(episode, here, go)),
@@ -180,8 +180,9 @@ function play() {
 }
 
 function contrast() {
-  const rivals = rivalsOf(rowOf(place.policy, place.incident) ?? []);
-  if (place.rival || rivals.length) go({ rival: place.rival ? null : facts.changes.find(([after]) => after.includes(place.policy))?.[1][0] ?? rivals[0][POLICY] });
+  const rivals = rivalsOf(rowOf(place.policy, place.incident) ?? []).map((row) => row[POLICY]);
+  const before = facts.changes.filter(([after]) => after.includes(place.policy)).flatMap(([, olds]) => olds);
+  if (place.rival || rivals.length) go({ rival: place.rival ? null : before.find((name) => rivals.includes(name)) ?? rivals[0] });
 }
 
 const EPISODE_KEYS = {

@@ -2,7 +2,7 @@
 
 function actionPanel(episode, place) {
   const tick = episode.ticks[place.t];
-  if (!tick.acts) return panel("Closed", { class: "action" }, ending(episode));
+  if (!tick.acts) return panel(episode.closed ? "Closed" : "Left open", { class: "action" }, ending(episode));
   const weighed = episode.steps?.[place.t];
   const earned = [tick.total === undefined ? null : changeOf(episode, place.t), weighed && el("p", { class: "note" }, weighed)];
   const alone = tick.acts.length === 1;
@@ -74,14 +74,14 @@ function changeOf(episode, t) {
 
 function screenPanels(episode, place, side = "") {
   const tick = episode.ticks[place.t];
-  if (!tick.screens) return panel("Screen", {}, el("p", { class: "note" }, "The screens of this episode are left out to keep the page small. ", commandFor(episode)));
+  if (!tick.screens) return panel("Screen", {}, el("p", { class: "note" }, "The screens of this episode are left out to keep the page small. ", !facts.shifts && commandFor(episode)));
   const before = place.t ? episode.ticks[place.t - 1].screens : null;
   return tick.screens.map(([numbers, marks], seat) => {
     const old = new Set(before?.[seat]?.[0] ?? []);
     const marked = new Map(marks);
     const lines = numbers.map((number, at) => lineOf(episode.lines[number], !before || !old.has(number), place.truth ? marked.get(at) : 0));
     const role = tick.screens.length > 1 ? facts.roles.roles[seat].name : null;
-    const title = role ? `${role} sees` : "What the agent saw";
+    const title = role ? `${role} sees` : episode.answered ? "What logtriage’s screens show" : "What the agent saw";
     return panel(title, { class: "screen" },
       el("div", { class: "lines", tabindex: "0", role: "region", "aria-label": `${title}${side}, tick ${place.t}` }, lines));
   });
@@ -92,8 +92,9 @@ function lineOf(text, fresh, mark) {
   return el("div", { class: `line ${fresh ? "new" : "old"} ${tag ?? ""}` }, whole(text), tag && el("span", { class: "tag" }, tag));
 }
 
+// A run of shifts has no page of a single incident.
 const commandFor = (episode) => [
-  el("code", {}, `logtriage replay RUN ${episode.row[INCIDENT]}`), " makes a page that has them.",
+  el("code", {}, `logtriage replay RUN ${facts.shifts ? "--beliefs N" : episode.row[INCIDENT]}`), " makes a page that has them.",
 ];
 
 function bars(rows, before, own) {
@@ -125,7 +126,7 @@ function beliefPanel(episode, place) {
   const roots = [...now.roots.slice(0, 6), ["benign", now.benign]].sort((a, b) => b[1] - a[1]);
   const parts = [
     el("p", { class: "note" }, `What an ideal observer of ${facts.roles ? "all that the roles saw" : "these screens"} believes; the thin line is the tick before.`),
-    el("h3", {}, "Root cause"), bars(roots, before && [...before.roots, ["benign", before.benign]], place.truth ? (episode.world.roots.length ? split(truth["root cause"]) : ["benign"]) : []),
+    el("h3", {}, "Root cause"), bars(roots, before && [...before.roots, ["benign", before.benign]], place.truth ? (episode.world.roots.length ? episode.world.roots.map((root) => episode.world.services[root][0]) : ["benign"]) : []),
     el("h3", {}, "Team to page"), bars(now.teams, before?.teams, split(truth.page)),
     el("h3", {}, "Severity"), bars(now.severities, before?.severities, split(truth.severity)),
     doubt(episode, place.t),
@@ -208,7 +209,7 @@ function gradePanel(episode, place, go) {
 
 const PART_WORDS = {
   "at first": "the expected grade before any action",
-  asking: "what the requests were expected to add",
+  "asking gained": "what the requests were expected to add",
   decisions: "what all other actions were expected to change, by what was known then",
   luck: "what came of it, beside what was expected",
 };
@@ -216,9 +217,12 @@ const PART_WORDS = {
 function hindsight(episode) {
   if (!episode.world.belief) return null;
   if (!episode.parts) {
-    const open = episode.row[OUTCOME] === "open";
-    const why = facts.roles ? "A team’s grade is not split into parts: a tick has several actions." : open ? "The agent left the incident open, so its grade is not split into parts." : facts.numpy ? "Not explained. " : "Not explained: that takes NumPy.";
-    return [el("h3", {}, "How it came about"), el("p", { class: "note" }, why, !facts.roles && !open && facts.numpy && commandFor(episode))];
+    const why = facts.roles ? "A team’s grade is not split into parts: a tick has several actions."
+      : facts.shifts ? "The grade of an incident of a shift is not split into parts."
+      : episode.row[OUTCOME] === "open" ? "The agent left the incident open, so its grade is not split into parts."
+      : !facts.numpy ? "Not explained: that takes NumPy."
+      : episode.world.unexplained ? `Not explained: ${episode.world.unexplained}.` : ["Not explained. ", commandFor(episode)];
+    return [el("h3", {}, "How it came about"), el("p", { class: "note" }, why)];
   }
   return [
     el("h3", {}, "How it came about"),

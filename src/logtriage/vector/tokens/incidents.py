@@ -39,7 +39,7 @@ class TokenIncidents(NamedTuple):
     index: Ints  # type: ignore[assignment]
     seed: Bits
     world: NDArray[np.uint8]
-    hypothesis: NDArray[np.int16]
+    hypothesis: NDArray[np.int32]
     severity: NDArray[np.int8]
     team: NDArray[np.int8]
     conditions: Ints
@@ -65,7 +65,7 @@ class TokenIncidents(NamedTuple):
             index=np.empty(count, np.int64),
             seed=np.empty(count, np.uint64),
             world=np.zeros(count, np.uint8),
-            hypothesis=np.empty(count, np.int16),
+            hypothesis=np.empty(count, np.int32),
             severity=np.empty(count, np.int8),
             team=np.empty(count, np.int8),
             conditions=np.empty((count, n), conditions),

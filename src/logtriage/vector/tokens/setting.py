@@ -14,6 +14,7 @@ from logtriage.grading.tables import Span
 from logtriage.tasks import TaskSpec, tasks_of
 from logtriage.topology import Topology
 from logtriage.vector.arrays import Ints
+from logtriage.vector.checks import checked_integers
 from logtriage.vector.layout import MOST_TICKS
 from logtriage.vector.tokens.episodes import TokenEpisodes
 from logtriage.vector.tokens.incidents import TokenIncidents
@@ -105,7 +106,7 @@ def batch_setting(
     Raises:
         InvalidInput: if incidents of the task have a topology each and none is given, if a
             topology is too large or has no place for the task's faults, for a task with several
-            faults, and for a horizon of more ticks than a byte counts.
+            faults, for no lanes, and for a horizon of more ticks than a byte counts.
     """
     models = _models_of(task, own, worlds, ood=ood)
     _check_counts(task, models, lanes)
@@ -144,6 +145,7 @@ def _place_of(sheet: TaskSpec) -> tuple[Setting, Topology]:
 
 def _check_counts(task: TaskSpec, models: Sequence[Model], lanes: int) -> None:
     """Refuse counts that do not fit a byte."""
+    checked_integers("lanes", lanes, (), 1, MOST_TICKS)
     setting, topology = models[0].setting, models[0].topology
     widest = max(len(alphabet(setting, LOG, place)) for place in places(topology))
     counts = len(topology), len(topology.teams), widest

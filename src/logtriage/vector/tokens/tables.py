@@ -21,6 +21,7 @@ from logtriage.vector.arrays import padded, side_by_side
 from logtriage.vector.tokens.layout import alphabet_sizes
 from logtriage.world.channels import NO_NEWS, Channel
 from logtriage.world.conditions import Condition, Hypothesis, errors_first, unaffected
+from logtriage.world.drawn import MOST_IN_POOL
 from logtriage.world.edge import edge_reading
 from logtriage.world.histories import (
     Part,
@@ -41,7 +42,6 @@ from logtriage.world.tables import (
     note_weights,
     places,
 )
-from logtriage.world.unseen import MOST_IN_POOL
 from logtriage.world.vocabulary import LOG
 
 Table = NDArray[Any]
@@ -137,7 +137,8 @@ def tables_of(models: tuple[Model, ...]) -> TokenTables:
     """The tables of the worlds of a pool; raises as :func:`check_alike`."""
     check_alike(models)
     # No random number reaches the steps that fill up shorter rows.
-    fills = {"prior_steps": np.iinfo(np.uint64).max}
+    fills = {name: FULL for name in TokenTables._fields if "steps" in name} | {"edge_signs": FULL}
+    fills["prior_steps"] = np.iinfo(np.uint64).max
     whole: TokenTables = side_by_side([_tables_of(model) for model in models], fills)
     return whole
 

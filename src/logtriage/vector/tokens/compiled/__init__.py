@@ -47,6 +47,7 @@ class TokenKernels:
         to = self._places
         most = most_cells(to.n, to.sorts, to.alerts, to.lanes, WINDOW_LINES, to.horizon)
         self._cells = np.empty((most, len(FIELDS)), np.int16)
+        self._widest = 0  # the most cells on a screen so far
 
     def _scene(self, incidents: TokenIncidents, episodes: TokenEpisodes) -> Scene:
         return Scene(
@@ -98,15 +99,23 @@ class TokenKernels:
 
     def cells(self, incidents: TokenIncidents, episodes: TokenEpisodes, rows: Ints) -> Cells:
         """The cells (R, M, 5) on the current screens of ``rows``, as :func:`screen` writes them."""
-        out = np.full((len(rows), *self._cells.shape), NO_CELL, np.int16)
-        most = write_cells(rows, self._scene(incidents, episodes), out)
-        return out[:, :most]
+        while True:
+            out = np.full((len(rows), self._widest, len(FIELDS)), NO_CELL, np.int16)
+            most = write_cells(rows, self._scene(incidents, episodes), out)
+            if most <= self._widest:
+                return out[:, :most]
+            self._widest = most
 
-    def scores(self, incidents: TokenIncidents, episodes: TokenEpisodes) -> Scores:
-        """The grade so far of each row (N,)."""
-        every = np.arange(len(episodes.closing))
-        totals = np.empty(len(every))
-        score_rows(every, self._scene(incidents, episodes), self._scoring, totals)
+    def scores(
+        self,
+        incidents: TokenIncidents,
+        episodes: TokenEpisodes,
+        rows: Ints,
+        out: Scores | None = None,
+    ) -> Scores:
+        """Write the grades so far of ``rows`` to ``out`` (N,), by default a new array."""
+        totals = np.zeros(len(episodes.closing)) if out is None else out
+        score_rows(rows, self._scene(incidents, episodes), self._scoring, totals)
         return totals
 
     def play(

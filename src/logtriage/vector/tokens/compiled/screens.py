@@ -60,8 +60,9 @@ _LOOK: Final = 3
 
 
 def most_cells(n: int, sorts: int, alerts: int, lanes: int, lines: int, horizon: int) -> int:
-    """The most cells that a screen of n services can have."""
-    return (n * (1 + alerts) + lanes * max(n, sorts)) * (_LOOK + horizon) + lines + 2 + lanes
+    """The most cells that a screen of n services can have; a look has two more for each remedy."""
+    asked = lanes * max(n, sorts) * (_LOOK + 2 * horizon)
+    return n * (1 + alerts) * _LOOK + asked + lines + 2 + lanes
 
 
 @kernel
@@ -319,13 +320,16 @@ def read_rows(rows: Any, scene: Scene) -> None:
 
 @kernel
 def write_cells(rows: Any, scene: Scene, out: Any) -> Int:
-    """Write the cells on the screens of ``rows`` (R,) to ``out`` (R, M, 5); return the most."""
+    """Write the first M cells on the screens of ``rows`` (R,) to ``out`` (R, M, 5).
+
+    Returns the most cells on a screen, which may be more than M.
+    """
     most = np.int64(0)
     for place in range(len(rows)):
         row = np.uint64(rows[place])
         count = screen(row, scene_in(row, scene))
         most = max(most, count)
-        for at in range(count):
+        for at in range(min(count, out.shape[1])):
             for field in range(len(FIELDS)):
                 out[place, at, field] = scene.cells[at, field]
     return most

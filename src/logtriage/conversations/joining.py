@@ -1,0 +1,182 @@
+"""Join the rows of a log that has a row for each request, response or message.
+
+Such rows show it: a row answers a call of another row, or rows of an incident are a single call
+with nothing after it. Those that name their conversation are joined. The others are refused, since
+each would be graded as an attempt.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import takewhile
+from typing import Final
+
+import attrs
+
+from logtriage.conversations.counts import Spent, total_of_parts
+from logtriage.conversations.fields import Conversation
+from logtriage.conversations.messages import Answer, answers_of, is_from_agent, text_of
+from logtriage.conversations.playing import JOIN
+from logtriage.conversations.rows import Reading
+from logtriage.conversations.screens import text_screens
+from logtriage.conversations.sessions import thread_in
+from logtriage.conversations.shapes import Row, at
+from logtriage.errors import TranscriptError
+
+#: Where a row of the Responses API names its response, and the one before it.
+_ID_AT: Final = ("response.id", "response_id", "id")
+_PREVIOUS_AT: Final = ("previous_response_id", "response.previous_response_id")
+#: Fields that joined rows have from the last of them.
+_LAST: Final = ("error", "errors", "status", "ok")
+
+Result = Reading | TranscriptError
+
+
+@attrs.frozen(eq=False)
+class LogRow:
+    """A row of a file: its place, its transcript or error, and digests of its beginnings.
+
+    ``whose`` tells incidents, agents and attempts apart. ``conversation`` is kept of rows that may
+    be a part of a conversation.
+    """
+
+    place: str
+    line: int | None
+    result: Result
+    prefixes: tuple[bytes, ...] = ()
+    spent: Spent = attrs.field(factory=Spent)
+    whose: tuple[object, ...] = ()
+    conversation: Conversation | None = None
+
+    def __str__(self) -> str:
+        return self.place if self.line is None else f"{self.place}:{self.line}"
+
+
+def begins_late(conversation: Conversation) -> bool:
+    """Whether the first messages answer a call, or are a later screen than the first."""
+    answers = _shown_first(conversation)
+    late = any(answer.to_call for answer in answers) or bool(_ticks(answers))
+    return late and 0 not in _ticks(answers)
+
+
+def joined(
+    rows: Sequence[LogRow], read: Callable[[LogRow, Conversation], Result]
+) -> Iterator[LogRow]:
+    """The rows, with parts of a conversation joined in order, or refused; ``read`` reads them."""
+    groups: defaultdict[object, list[LogRow]] = defaultdict(list)
+    for row in rows:
+        if row.conversation is not None:
+            groups[row.whose].append(row)
+    wholes = {
+        row: whole
+        for group in groups.values()
+        if _is_log(group)
+        for whole in _conversations(group)
+        for row in whole
+    }
+    for row in rows:
+        whole = wholes.get(row, ())
+        if len(whole) > 1:
+            if row is whole[0]:
+                yield attrs.evolve(row, result=_joined(whole, read))
+        elif whole and _is_fragment(row):
+            reason = f"one request, reply or message of several; {JOIN}; or number 'attempt's"
+            yield attrs.evolve(row, result=TranscriptError(reason, source=row.place, line=row.line))
+        else:
+            yield row
+
+
+def _is_fragment(row: LogRow) -> bool:
+    """Whether a row of a log is no whole attempt, and no error of its own says so."""
+    if not row.spent.turns:
+        return isinstance(row.result, TranscriptError)
+    starts = row.conversation is not None and 0 in _ticks(_shown_first(row.conversation))
+    return _is_one_reply(row) and not (starts and _closes(row))
+
+
+def _is_log(group: Sequence[LogRow]) -> bool:
+    """Whether rows of an incident are parts of conversations.
+
+    One-reply attempts may leave the incident open, too, but not with one call each, and not if each
+    row was shown the same before.
+    """
+    if len(group) > 1 and any(row.conversation and begins_late(row.conversation) for row in group):
+        return True
+    shown: list[tuple[bytes, ...]] = []
+    calls = 0
+    for row in filter(_is_one_reply, group):
+        result = row.result
+        if isinstance(result, Reading) and not result.screens:
+            shown.append(row.prefixes[:-1])
+            is_readable = len(result.transcript.actions) == 1 and not result.unread
+            calls += is_readable and not result.is_closed
+    return 2 <= len(shown) <= 2 * calls and (len({*shown}) > 1 or () in shown)
+
+
+def _is_one_reply(row: LogRow) -> bool:
+    """Whether a row ends with the agent's first reply, and the reply is no list of actions."""
+    if row.conversation is None or len(row.spent.turns) != 1:
+        return False
+    last = row.conversation.messages[-1]
+    is_plan = "[{" in "".join(text_of(last).split())
+    return isinstance(row.result, Reading) and is_from_agent(last) and not is_plan
+
+
+def _closes(row: LogRow) -> bool:
+    return isinstance(row.result, Reading) and row.result.is_closed
+
+
+def _conversations(group: Sequence[LogRow]) -> Iterator[list[LogRow]]:
+    """The rows of each conversation; a row that names none is alone."""
+    rows = [(row, row.conversation) for row in group if row.conversation is not None]
+    followed = {_first(conversation.row, _PREVIOUS_AT) for _, conversation in rows}
+    roots: dict[str | None, str | None] = {}
+    threads: dict[str, list[LogRow]] = {}
+    for row, conversation in rows:
+        own, before = (_first(conversation.row, paths) for paths in (_ID_AT, _PREVIOUS_AT))
+        root = roots.get(before, before) or (own if own in followed else None)
+        roots[own] = root
+        thread = thread_in(conversation.row) or root
+        if thread is None:
+            yield [row]
+            continue
+        begun = any(part.spent.turns for part in threads.get(thread, ()))
+        if begun and 0 in _ticks(_shown_first(conversation)):
+            yield threads.pop(thread)
+        threads.setdefault(thread, []).append(row)
+    yield from threads.values()
+
+
+def _first(row: Row, paths: Sequence[str]) -> str | None:
+    return next((name for path in paths if isinstance(name := at(row, path), str)), None)
+
+
+def _joined(parts: Sequence[LogRow], read: Callable[[LogRow, Conversation], Result]) -> Result:
+    """The transcript of the conversation whose rows are ``parts``."""
+    known = [(part, part.conversation) for part in parts if part.conversation is not None]
+    messages = [
+        {**message, "where": f"[{part}{message.get('where', '')}]"}
+        for part, conversation in known
+        for message in (*conversation.prompt, *conversation.messages)
+    ]
+    rows = [conversation.row for _, conversation in known]
+    shared = {
+        key: value
+        for key, value in rows[-1].items()
+        if key in _LAST or isinstance(value, Mapping) or all(row.get(key) == value for row in rows)
+    }
+    result = read(parts[0], Conversation(shared, "joined rows", tuple(messages)))
+    if isinstance(result, TranscriptError):
+        return result
+    reading = result.counting(total_of_parts([part.spent for part in parts]))
+    return attrs.evolve(reading, rows=len(parts))
+
+
+def _shown_first(conversation: Conversation) -> list[Answer]:
+    """What was shown before the agent's first reply."""
+    messages = (*conversation.prompt, *conversation.messages)
+    before = takewhile(lambda message: not is_from_agent(message), messages)
+    return [answer for message in before for answer in answers_of(message)]
+
+
+def _ticks(answers: Sequence[Answer]) -> set[int]:
+    return {screen.tick for answer in answers for screen in text_screens(answer.text)}
