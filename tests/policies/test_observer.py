@@ -7,10 +7,10 @@ import attrs
 from logtriage import Incident, make_incident, observe
 from logtriage.actions import RequestMetrics, RequestMoreLogs, RequestTraces
 from logtriage.beliefs import belief
-from logtriage.beliefs.questions import Asked
+from logtriage.beliefs.questions import Asked, Worth
 from logtriage.dynamics import transition
 from logtriage.playing import play
-from logtriage.policies.observer import best_question, requests_in_doubt
+from logtriage.policies.observer import best_of, best_question, requests_in_doubt
 from logtriage.registry import make_policy
 from logtriage.state import State, initial_state
 from tests.builders import with_hand_over
@@ -39,6 +39,12 @@ def test_a_worth_above_what_any_one_answer_promises_does_not_end_the_questions()
             hidden += 1
             assert best_question(held) is not None
     assert hidden > 2
+
+
+def test_bits_without_a_grade_are_not_worth_a_tick() -> None:
+    incident = attrs.evolve(with_worth(0), worth_of_hand_over=None)
+    held, request = belief(initial_state(incident)), RequestMetrics("user-db")
+    assert best_of(held, [Worth(request, 0.0, 1.0)], Asked.of(held, [request])) is None
 
 
 def test_it_hands_over_what_stays_in_doubt_and_nothing_for_too_little() -> None:

@@ -35,7 +35,9 @@ _LATEST: Final = tick_of(INSTANTS)
 class Worth:
     """What a request is worth: the rise of the expected grade, and its information in bits.
 
-    ``grade`` is a multiple of 2**-20, so that comparisons are the same everywhere.
+    ``grade`` is a multiple of 2**-20, so that comparisons are the same everywhere. It is too low,
+    because the shares of outcomes are rounded down: by less than 2**-16 for each outcome of each
+    history that the request shows, which was at most 0.0011 on shipped tasks.
     """
 
     request: Request

@@ -21,8 +21,6 @@ from logtriage.observation import Observation
 from logtriage.policies.base import Memory
 from logtriage.state import State, initial_state
 
-#: A question that promises less than this many bits, and no grade, is not asked.
-LEAST_BITS: Final = 0.004
 #: The steps of a response besides questions: page, severity, root cause, remedy, resolve.
 _STEPS: Final = 5
 #: Above this many services, it asks only about the most uncertain ones.
@@ -134,8 +132,7 @@ def best_of(held: Belief, rows: Sequence[Worth], asked: Asked) -> Action | None:
 
 def _worth_most(rows: Sequence[Worth]) -> Action | None:
     best = max(rows, key=lambda row: (row.grade, row.bits))
-    worth_it = best.grade > 0 or (best.grade == 0 and best.bits >= LEAST_BITS)
-    return best.request if worth_it else None
+    return best.request if best.grade > 0 else None
 
 
 def requests_in_doubt(held: Belief) -> tuple[Request, ...]:
