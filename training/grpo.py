@@ -34,7 +34,7 @@ from logtriage.adapters.local.play import Attempt, Decoding, play
 from logtriage.adapters.local.player import load_tokenizer
 from logtriage.adapters.trl import TriageEnv, triage_rows
 from logtriage.drawing.generator import make_incident
-from logtriage.errors import InvalidInput, LogTriageError
+from logtriage.errors import InvalidInput
 from logtriage.rng import hash_name
 from training.common.figures import EPISODES, Row, figures, row_of, tell_end, write_rows
 from training.common.files import RUN, last_step, save_json, save_text
@@ -72,7 +72,7 @@ QUICK: Final = {"steps": 3, "incidents": 2, "group": 4, "batch": 1, "held_out": 
 PATIENCE: Final = 5
 
 
-class NothingToLearn(LogTriageError):
+class NothingToLearn(Exception):
     """All attempts at every incident earn the same, step after step."""
 
 

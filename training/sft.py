@@ -12,7 +12,6 @@ added token, and the rules are left out of the prompt: the model learns them by 
 import shutil
 import time
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -156,7 +155,10 @@ def corrected(chat: Chat, attempt: Attempt, teacher: str, seed: int) -> Example:
 def examples_of_round(
     number: int, model: Any, chat: Chat, settings: Settings, console: Console
 ) -> list[Example]:
-    """The examples of a round: the teacher's episodes, or the model's own with corrections."""
+    """The examples of a round: the teacher's episodes, or the model's own with corrections.
+
+    InvalidInput if the teacher's episodes are too long for the context or the model.
+    """
     count = settings.own if number else settings.episodes
     first = settings.first + (settings.episodes + (number - 1) * settings.own if number else 0)
     incidents = incidents_of(settings, TRAIN_SPLIT, first, count)
@@ -168,6 +170,13 @@ def examples_of_round(
             for incident in incidents:
                 examples.append(taught(chat, incident, settings.teacher))
                 bar.advance(task)
+            longest = max(len(example.input_ids) for example in examples)
+            most = model.config.get_text_config().max_position_embeddings
+            if longest > min(settings.max_context, most):
+                raise InvalidInput(
+                    f"max_context = {settings.max_context}: an episode has {longest} tokens, and "
+                    f"the model takes {most}; raise it so far, or take --style compact or notation"
+                )
             return examples
         decoding = Decoding(
             settings.own_temperature, settings.seed + number, settings.play_batch,
@@ -247,12 +256,6 @@ def learn(
     title: str,
 ) -> list[float]:
     """Train on examples; the loss of each step. A killed run goes on from its last checkpoint."""
-    longest = max(len(example.input_ids) for example in examples)
-    if longest > settings.max_context:
-        raise InvalidInput(
-            f"max_context = {settings.max_context}: an episode has {longest} tokens; raise it, or "
-            "take --style compact or notation"
-        )
     config = SFTConfig(
         output_dir=str(out),
         num_train_epochs=settings.epochs,
@@ -300,25 +303,21 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
     source = settings if not done else attrs.evolve(settings, model=str(out), template="own")
     manner = style_and_rules(settings.style, settings.rules) if not done else None
     model, chat = load(source, manner)
-    save_json(out / RUN, about)
-    before: list[Row] = []
-    after: list[Row] = []
-    if settings.held_out and done:
-        before = read_rows(out / EPISODES)["before",]
-    elif settings.held_out:
-        before = play_held_out(model, chat, settings, console, "before")
-        about["before"] = figures(before)
-        write_rows(out / EPISODES, ["when"], {("before",): before})
+    before = read_rows(out / EPISODES)["before",] if settings.held_out and done else []
     for number in range(done, settings.rounds + 1):
-        clocks = [time.process_time()]
+        clock = time.process_time()
         examples = examples_of_round(number, model, chat, settings, console)
-        clocks.append(time.process_time())
+        made = (time.process_time() - clock) / len(examples)
+        save_json(out / RUN, about)  # a refused context leaves the directory free
+        if settings.held_out and not number:
+            before = play_held_out(model, chat, settings, console, "before")
+            about["before"] = figures(before)
+            write_rows(out / EPISODES, ["when"], {("before",): before})
         tokens = sum(len(example.input_ids) for example in examples) / len(examples)
         title = f"round {number}: {len(examples)} episodes of {tokens:.0f} tokens"
-        folder = out / f"round-{number}"
+        folder, clock = out / f"round-{number}", time.process_time()
         losses = learn(model, chat, examples, settings, folder, console, title)
-        clocks.append(time.process_time())
-        made, learnt = ((end - start) / len(examples) for start, end in pairwise(clocks))
+        learnt = (time.process_time() - clock) / len(examples)
         about["rounds"].append(
             {
                 "episodes": len(examples),
@@ -337,6 +336,7 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
         about["rounds_done"] = number + 1
         save_json(out / RUN, about)
         shutil.rmtree(folder, ignore_errors=True)
+    after: list[Row] = []
     if settings.held_out:
         after = play_held_out(model, chat, settings, console, "after")
         about["after"] = figures(after)

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from unittest.mock import Mock
 
 import attrs
 import pytest
@@ -26,6 +27,7 @@ from training.common.figures import gain, line_of, read_rows  # noqa: E402
 from training.common.files import Refused, load_json  # noqa: E402
 from training.common.language import load, play_held_out, style_and_rules  # noqa: E402
 from training.common.memory import GIB, GPUS, estimate, presets, qwen3, verdict  # noqa: E402
+from training.common.parts import NOTHING  # noqa: E402
 
 SFT = sft.Settings(
     model=tiny_model(), lora_r=0, episodes=8, batch=4, lr=3e-3, held_out=4, teacher="expert",
@@ -191,8 +193,11 @@ def test_a_notation_model_keeps_lora_and_new_embeddings(tmp_path):
 
 
 def test_an_episode_longer_than_the_context_is_refused(tmp_path):
-    with pytest.raises(InvalidInput, match=r"max_context = 64: an episode has .* tokens"):
-        sft.run(attrs.evolve(SFT, max_context=64, held_out=0), tmp_path / "run", "sft")
+    for size, style in ((64, SFT.style), (90_000, "text")):  # the model takes 16,384
+        settings = attrs.evolve(SFT, max_context=size, style=style)
+        with pytest.raises(InvalidInput, match=rf"max_context = {size}: an episode has .* tokens"):
+            sft.run(settings, tmp_path / "run", "sft")
+    assert not (tmp_path / "run").exists()
 
 
 def test_two_steps_move_the_weights_and_record_their_episodes(imitator, tmp_path):
@@ -257,10 +262,12 @@ def test_a_run_that_was_cut_off_goes_on_to_the_same_weights(imitator, tmp_path):
         grpo.run(attrs.evolve(settings, seed=9), cut, "grpo", resume=True)
 
 
-def test_attempts_that_earn_the_same_stop_the_run(imitator, tmp_path):
+def test_attempts_that_earn_the_same_stop_the_run(imitator, tmp_path, monkeypatch):
     settings = settings_of(imitator, temperature=1e-4, steps=8, held_out=0, save_steps=100)
-    with pytest.raises(grpo.NothingToLearn, match="in 5 steps all attempts"):
+    with pytest.raises(grpo.NothingToLearn, match="in 5 steps all attempts") as stopped:
         grpo.run(settings, tmp_path / "run", "grpo")
+    monkeypatch.setattr(grpo, "run", Mock(side_effect=stopped.value))
+    assert grpo.main(["--model", imitator, "--out", "unused"]) == NOTHING
 
 
 def test_trl_s_own_loop_plays_text_with_tools(tmp_path):
