@@ -183,7 +183,7 @@ def small_config(tokenizer: Any) -> LlamaConfig:
         num_hidden_layers=4,
         num_attention_heads=6,
         num_key_value_heads=2,
-        max_position_embeddings=8_192,
+        max_position_embeddings=16_384,
         tie_word_embeddings=True,
         bos_token_id=tokenizer.convert_tokens_to_ids(MARKS[1]),
         eos_token_id=tokenizer.eos_token_id,

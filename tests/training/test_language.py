@@ -1,6 +1,7 @@
 """The recipes of language models: imitation, GRPO, weights, memory."""
 
 import json
+import shutil
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -193,9 +194,13 @@ def test_a_notation_model_keeps_lora_and_new_embeddings(tmp_path):
 
 
 def test_an_episode_longer_than_the_context_is_refused(tmp_path):
-    for size, style in ((64, SFT.style), (90_000, "text")):  # the model takes 16,384
-        settings = attrs.evolve(SFT, max_context=size, style=style)
-        with pytest.raises(InvalidInput, match=rf"max_context = {size}: an episode has .* tokens"):
+    short = shutil.copytree(tiny_model(), tmp_path / "short")
+    config = load_json(short / "config.json")
+    (short / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 64}))
+    for size, model, most in ((64, tiny_model(), 16_384), (4096, str(short), 64)):
+        settings = attrs.evolve(SFT, max_context=size, model=model)
+        told = rf"max_context = {size}: an episode has .* tokens, and the model takes {most};"
+        with pytest.raises(InvalidInput, match=told):
             sft.run(settings, tmp_path / "run", "sft")
     assert not (tmp_path / "run").exists()
 
