@@ -85,8 +85,9 @@ def play(
         from logtriage.cli.shifts import play_shift
 
         options.refuse_for_shifts(
-            kind=kind, world=of_world, bundle=bundle, out=out, split_roles=split_roles
-        )
+            kind=kind, world=of_world, bundle=bundle, out=out, split_roles=split_roles,
+            practice=practice, seal_file=seal_file,
+        )  # fmt: skip
         play_shift(incident_id, policy, brief=brief, as_json=as_json)
         return
     roles = options.role_split(split_roles)
