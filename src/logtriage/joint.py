@@ -12,9 +12,7 @@ from logtriage.actions import (
     Action,
     ClassifyFault,
     ClassifySeverity,
-    FaultCategory,
     Report,
-    Severity,
     action_name,
 )
 from logtriage.facts import Facts
@@ -22,7 +20,7 @@ from logtriage.observation import Observation, observe, slice_for
 from logtriage.rng import below, draw, hash_name, subkey
 from logtriage.roles import Role, RoleSplit, is_request
 from logtriage.roles.splits import SplitLike, get_role_split
-from logtriage.state import State, declared_in, is_settled
+from logtriage.state import State, declared_in
 from logtriage.world.simulation import Simulation
 
 LOSS_STREAM: Final = hash_name("lost reports")
@@ -53,46 +51,16 @@ def _seen(whole: Observation, state: State, split: RoleSplit, role: Role) -> Obs
     return _late(seen, state, role) if role.hears_late else seen
 
 
-@attrs.frozen
-class Board:
-    """The declarations and reports that a role knows."""
-
-    severity: Severity | None
-    root_cause: str | None
-    pages: tuple[str, ...]
-    reports: tuple[tuple[int, Report], ...]
-    root_causes: tuple[str, ...] | None = None
-    fault_category: FaultCategory | None = None
-
-    @property
-    def declared(self) -> tuple[str, ...]:
-        """The services declared as root causes: only the first where one fault is possible."""
-        if self.root_causes is not None:
-            return self.root_causes
-        return () if self.root_cause is None else (self.root_cause,)
-
-    def settles(self, service: str) -> bool:
-        """As :meth:`logtriage.observation.Observation.settles`."""
-        return is_settled(self.root_cause, self.root_causes, service)
-
-
-def board_of(state: State, role: Role | None = None) -> Board:
-    """The board as a role knows it; for None the whole board."""
-    facts = state.facts if role is None else known_facts(state, role)
-    pages = tuple(team for _, team in facts.pages)
-    named = tuple(service for _, service in facts.root_causes)
-    every = None if declared_in(state) is None else named
-    fault = facts.fault_category
-    return Board(facts.severity, facts.root_cause, pages, facts.reports, every, fault)
-
-
-def known_facts(state: State, role: Role) -> Facts:
+def known_facts(state: State, role: Role | None = None) -> Facts:
     """The facts of a state without the declarations and reports that a role does not know.
 
     It knows at once all actions of its own kinds, and those of others if its views show them,
-    once they have reached it.
+    once they have reached it. For None these are all facts.
     """
-    facts, past = state.facts, state.tick - 1 - role.delay
+    facts = state.facts
+    if role is None:
+        return facts
+    past = state.tick - 1 - role.delay
 
     def known(kind: str, when: int) -> bool:
         return kind in role.kinds or ("declarations" in role.views and when <= past)
@@ -118,15 +86,15 @@ def known_facts(state: State, role: Role) -> Facts:
 
 def _late(seen: Observation, state: State, role: Role) -> Observation:
     """The observation without news that is late for the role, or lost."""
-    board = board_of(state, role)
+    facts = known_facts(state, role)
     return attrs.evolve(
         seen,
-        severity=board.severity,
-        root_cause=board.root_cause,
-        root_causes=None if seen.root_causes is None else board.root_causes,
-        pages=board.pages,
-        fault_category=board.fault_category,
-        reports=board.reports,
+        severity=facts.severity,
+        root_cause=facts.root_cause,
+        root_causes=None if seen.root_causes is None else declared_in(state, facts),
+        pages=tuple(team for _, team in facts.pages),
+        fault_category=facts.fault_category,
+        reports=facts.reports,
         last_actions=tuple(act for act in seen.last_actions if _is_heard(state, role, act)),
     )
 

@@ -118,12 +118,22 @@ def check_state(value: object) -> None:
     raise InvalidInput(f"expected a state, got {kind_of(value)}{how}")
 
 
-def declared_in(state: State) -> tuple[str, ...] | None:
-    """The services declared, in order; None if the incident may have one fault only."""
+def declared_in(state: State, known: Facts | None = None) -> tuple[str, ...] | None:
+    """The services declared, in order; None if the incident may have one fault only.
+
+    ``known`` are the facts that somebody knows, in place of all.
+    """
     setting = state.incident.setting
     if setting is None or not setting.several:
         return None
-    return tuple([service for _, service in state.facts.root_causes])
+    facts = state.facts if known is None else known
+    return tuple([service for _, service in facts.root_causes])
+
+
+def effective_declarations(state: State, known: Facts) -> tuple[str, ...]:
+    """The services declared as root causes: only the first where one fault is possible."""
+    every = declared_in(state, known)
+    return tuple(service for _, service in known.root_causes[:1]) if every is None else every
 
 
 def is_settled(first: str | None, every: tuple[str, ...] | None, service: str) -> bool:

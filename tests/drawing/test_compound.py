@@ -19,10 +19,11 @@ from logtriage.evaluation.explaining import check_explainable
 from logtriage.evidence import evidence
 from logtriage.grading import grade
 from logtriage.incident import Incident
-from logtriage.joint import board_of, observe_role
+from logtriage.joint import known_facts, observe_role
 from logtriage.policies import perfect_actions
 from logtriage.policies.observer import ObserverPolicy
 from logtriage.roles.splits import TRIO
+from logtriage.state import declared_in
 from logtriage.vector import action_mask, encode_tokens, role_token_mask, token_layout_of
 from logtriage.world.channels import Channel, Evidence
 
@@ -92,7 +93,7 @@ def test_a_role_that_hears_late_hears_of_every_service_in_its_time() -> None:
     for action in (*TWO, Wait(), Wait()):
         acts = [action if "identify_root_cause" in one.may else Wait() for one in split.roles]
         state = transition_jointly(state, acts)
-        heard.append(board_of(state, late).root_causes)
+        heard.append(declared_in(state, known_facts(state, late)))
     assert heard == [(), (), ("user-db",), ("user-db", "email-queue")]
     assert observe_role(state, split, late).root_causes in (None, heard[-1])
     mask = role_token_mask(state, split, split.roles[0])

@@ -33,13 +33,17 @@ _NAMES: Final = {
         ("promptTokenCount", "toolUsePromptTokenCount"),
         ("prompt_token_count", "tool_use_prompt_token_count"),
         *(("promptTokens",), ("request_tokens",), ("total_prompt_tokens",), ("input",)),
+        *(("gen_ai.usage.input_tokens",), ("gen_ai.usage.prompt_tokens",)),
+        *(("llm.token_count.prompt",), ("llm.usage.prompt_tokens",)),
     ),
     "completion_tokens": (
         *(("completion_tokens",), ("output_tokens",), ("outputTokens",)),
         ("candidatesTokenCount", "thoughtsTokenCount"),
         ("candidates_token_count", "thoughts_token_count"),
         *(("completionTokens",), ("response_tokens",), ("total_completion_tokens",)),
-        ("output", "thoughts"),
+        *(("output", "thoughts"), ("gen_ai.usage.output_tokens",)),
+        *(("gen_ai.usage.completion_tokens",), ("llm.token_count.completion",)),
+        ("llm.usage.completion_tokens",),
     ),
 }
 
@@ -91,7 +95,7 @@ class Spent:
 
     @classmethod
     def of(cls, turns: Iterable[Sequence[Mapping[str, Any]]], row: Counts) -> "Spent":
-        """From the messages of each turn, and the counts of the row."""
+        """Read the counts noted in the messages of each turn; ``row`` are those of the row."""
         seen: set[str] = set()
         found = []
         for turn in turns:

@@ -20,17 +20,6 @@ _SAID: Final = ("gen_ai.output.messages", "gen_ai.completion", "llm.output_messa
 _WHOLE: Final = ("pydantic_ai.all_messages", "all_messages_events", "events")
 _RULES: Final = ("gen_ai.system_instructions",)
 _MODEL: Final = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
-#: Attributes that count the tokens of a request, or of the whole conversation.
-_TOKENS: Final = {
-    "prompt_tokens": (
-        *("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"),
-        "llm.usage.prompt_tokens",
-    ),
-    "completion_tokens": (
-        *("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
-        *("llm.token_count.completion", "llm.usage.completion_tokens"),
-    ),
-}
 #: Spans that hold what their children hold, or no messages at all.
 _NOT_REQUESTS: Final = frozenset({"invoke_agent", "create_agent", "execute_tool", "embeddings"})
 _KINDS: Final = ("stringValue", "intValue", "doubleValue", "boolValue")
@@ -67,12 +56,7 @@ def telemetry_rows(lines: Sequence[Line]) -> list[dict[str, Any]]:
         if messages := _messages(span):
             models = (span["attributes"][key] for key in _MODEL if key in span["attributes"])
             row = {"incident": incidents.get(span["trace"]), "model": next(models, None)}
-            usage = {
-                name: next(
-                    (span["attributes"][key] for key in keys if key in span["attributes"]), None
-                )
-                for name, keys in _TOKENS.items()
-            }
+            usage = {key: span["attributes"][key] for key in span["attributes"] if "token" in key}
             if isinstance(messages[-1], Mapping) and not span["attributes"].keys() & set(_WHOLE):
                 messages = [*messages[:-1], {**messages[-1], "usage": usage}]
                 usage = {}

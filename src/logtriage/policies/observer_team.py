@@ -187,7 +187,7 @@ def observers(incident: Incident, split: RoleSplit) -> RolePolicies:
 
 
 def board_of(seen: Observation, state: State, role: Role) -> Board:
-    """The board as far as it has reached the role that sees ``seen``.
+    """What a role knows of the board; ``seen`` is its screen.
 
     The tokens of a speaker who contradicts what the role was shown, or an earlier speaker, are
     left out.

@@ -231,7 +231,7 @@ def _signals_at(
 
 
 def borrowed(services: Sequence[RecordedService]) -> dict[str, tuple[int, int]]:
-    """(usual value, spread) of each comparable figure, over all services that have it.
+    """Pool (usual value, spread) of each comparable figure over the services that have it.
 
     The usual value is the median. The spread is ``hypot`` of the services' median spread and their
     standard deviation about the median: a borrower must stand out from both. Figures of fewer than

@@ -10,7 +10,7 @@ import attrs
 from logtriage.evaluation import Row, played_state
 from logtriage.report.episode import Episode
 from logtriage.report.run import Run
-from logtriage.report.text import PLACES, declared_in, place_of
+from logtriage.report.text import PLACES, first_declared, place_of
 
 #: Bins of the score distributions, each of the same width; the last bin holds 1.
 BINS: Final = 20
@@ -98,7 +98,7 @@ def _cell(row: Row, episodes: list[Episode]) -> Cell:
             worth = weight * criterion.score * criterion.weight
             points.setdefault(criterion.name, []).append(kept * worth)
             lost.append((1.0 - kept) * worth)
-        declared = declared_in(played_state(episode.incident, graded))
+        declared = first_declared(played_state(episode.incident, graded))
         for name in declared:
             place = place_of(episode.incident, name)
             if place is not None:

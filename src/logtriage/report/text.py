@@ -148,7 +148,7 @@ def _faults(incident: Incident) -> Iterator[str]:
             yield f"{part.fault.kind} on {part.fault.service}{later}"
 
 
-def declared_in(state: State) -> tuple[str | None, ...]:
+def first_declared(state: State) -> tuple[str | None, ...]:
     """The services that were declared first, one for each fault; None for what is missing."""
     count = len(state.incident.truth.several) or 1
     names = [service for _, service in state.facts.root_causes]

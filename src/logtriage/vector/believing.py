@@ -262,7 +262,7 @@ class BatchedValues:
         return values
 
     def _standings(self, rows: Ints) -> Any:
-        """The :class:`~logtriage.beliefs.utility_kernels.Standings` of rows (R,)."""
+        """Gather what plans depend on in rows (R,)."""
         from logtriage.beliefs.utility_kernels import Standings  # loads Numba
 
         beliefs, episodes = self.beliefs, self._engine.episodes

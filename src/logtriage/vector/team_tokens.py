@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from logtriage.actions import ClassifySeverity, IdentifyRootCause
 from logtriage.evidence import VIEW_OF, evidence, simulation_of
-from logtriage.joint import board_of, requests_left
+from logtriage.joint import known_facts, requests_left
 from logtriage.roles import Role, RoleSplit, is_request, role_actions, role_words, watched
 from logtriage.roles.splits import SplitLike, get_role_split
-from logtriage.state import State
+from logtriage.state import State, declared_in, effective_declarations, is_settled
 from logtriage.topology import Topology
 from logtriage.vector.layout import Floats, Layout, laid_out
 from logtriage.vector.tokens.encoding import ASKED_BY, in_units, write_tokens
@@ -206,7 +206,8 @@ def role_token_mask(state: State, split: SplitLike, role: Role) -> NDArray[np.in
     It equals :func:`logtriage.policies.masked_actions` of the role's observation, which need not
     be made for it.
     """
-    board, left = board_of(state, role), requests_left(state, split, role)
+    facts, left = known_facts(state, role), requests_left(state, split, role)
+    declared = facts.root_cause, declared_in(state, facts)
     incident = state.incident
     choices = role_actions(
         role, incident.topology, incident.world, hand_over=incident.takes_hand_over
@@ -214,8 +215,8 @@ def role_token_mask(state: State, split: SplitLike, role: Role) -> NDArray[np.in
     sensible = np.array(
         [
             not (
-                (isinstance(choice, ClassifySeverity) and board.severity is not None)
-                or (isinstance(choice, IdentifyRootCause) and board.settles(choice.service))
+                (isinstance(choice, ClassifySeverity) and facts.severity is not None)
+                or (isinstance(choice, IdentifyRootCause) and is_settled(*declared, choice.service))
                 or (left == 0 and is_request(choice))
             )
             for choice in choices
@@ -229,13 +230,13 @@ def _encode(state: State, split: SplitLike, role: Role | None) -> Floats:
     split, shown, incident = get_role_split(split), evidence(state), state.incident
     topology = incident.topology
     where = simulation_of(incident).setting, topology, incident.horizon
-    layout, board = team_tokens_of(split, *where), board_of(state, role)
+    layout, facts = team_tokens_of(split, *where), known_facts(state, role)
     numbers = np.zeros(layout.size, np.int64)
-    write_tokens(numbers, layout.base, state, shown, board, role)
-    for name in board.declared:
+    write_tokens(numbers, layout.base, state, shown, facts, role)
+    for name in effective_declarations(state, facts):
         owner = topology.teams.index(incident.directory[topology.index(name)])
         numbers[layout["declared_owner"].start + owner] = 1
-    for _, report in board.reports:
+    for _, report in facts.reports:
         if report.by in split.names:
             words = role_words(split.role(report.by), topology, layout.base.world)
             if report.message in words:

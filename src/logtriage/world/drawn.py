@@ -204,13 +204,13 @@ def unseen_world(split: str, number: int) -> World:
 
 
 def as_unseen(drawn: World, name: str) -> World:
-    """A drawn world under a name, with its only task."""
+    """Rename a drawn world, and leave it task ``unseen_world`` alone."""
     rules = attrs.evolve(drawn.rules, name=name, tasks=(unseen_task(drawn),))
     return attrs.evolve(drawn, rules=rules)
 
 
 def unseen_task(world: World) -> Task:
-    """The task ``unseen_world`` as a row of a drawn world: a copy of its ``single_crash``."""
+    """Make task ``unseen_world`` of a drawn world: a copy of the world's ``single_crash``."""
     return attrs.evolve(
         world.tasks[_LIKE],
         name=UNSEEN,

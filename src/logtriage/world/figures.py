@@ -40,7 +40,7 @@ When = tuple[int, int, int]
 
 @attrs.define(eq=False)
 class Level:
-    """The usual figures of an incident, without the jitter of a reading.
+    """The usual figures of an incident; they are the same in every reading.
 
     ``still`` has the figures of the incident, which never vary; ``key`` is the key of their
     stream. ``spreads`` caches (least value, step between values, number of values) by figure.

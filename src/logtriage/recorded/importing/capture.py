@@ -106,14 +106,9 @@ def import_capture(
             raise BundleError(f"{root}: no telemetry in {where}{_why_nothing(left_out)}")
         if tick_seconds is None and (slower := capture.interval()) > tick:
             return import_capture(
-                root,
-                horizon=horizon,
-                tick_seconds=slower,
-                models=models,
-                service_label=service_label,
-                skip_bad=skip_bad,
-                note=note,
-            )
+                root, horizon=horizon, tick_seconds=slower, models=models,
+                service_label=service_label, skip_bad=skip_bad, note=note,
+            )  # fmt: skip
         capture.end()
         try:
             return tuple(capture.incident(stretch) for stretch in stretches)

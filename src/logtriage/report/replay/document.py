@@ -17,7 +17,7 @@ from logtriage.report.episode import Episode
 from logtriage.report.replay.episode import Lines, episode_data, states_of
 from logtriage.report.replay.layout import layout
 from logtriage.report.replay.truths import Part, parts_of
-from logtriage.report.text import clean, declared_in, titled, truth_of
+from logtriage.report.text import clean, first_declared, titled, truth_of
 from logtriage.roles import RoleSplit
 from logtriage.transcript import ANSWER
 
@@ -166,7 +166,7 @@ def _row(episode: Episode, data: dict[str, Any]) -> list[Any]:
     """A row of the list of episodes, whose fields ``data.js`` names; ``data`` is of the episode."""
     graded = episode.grade
     scored = graded.score is not None
-    declared = filter(None, declared_in(states_of(episode)[-1]) if scored else ())
+    declared = filter(None, first_declared(states_of(episode)[-1]) if scored else ())
     luck = [words for tick in data["belief"] or () for words in tick.get("luck", ())]
     return [
         clean(episode.policy),

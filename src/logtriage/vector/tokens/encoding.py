@@ -18,11 +18,11 @@ from logtriage.actions import (
     all_actions,
 )
 from logtriage.evidence import VIEW_OF, evidence, is_shown, simulation_of
-from logtriage.joint import Board, board_of
+from logtriage.facts import Facts
 from logtriage.observation import Observation
 from logtriage.policies import masked_actions
 from logtriage.roles import Role
-from logtriage.state import State
+from logtriage.state import State, effective_declarations
 from logtriage.vector.cells import places_of
 from logtriage.vector.layout import Floats
 from logtriage.vector.tokens.layout import (
@@ -62,7 +62,7 @@ def encode_tokens(state: State, lanes: int = 1, layout: TokenLayout | None = Non
         world = simulation_of(state.incident)
         layout = token_layout_of(world.setting, world.topology, state.incident.horizon, lanes)
     numbers = np.zeros(layout.size, np.int64)
-    write_tokens(numbers, layout, state, shown, board_of(state))
+    write_tokens(numbers, layout, state, shown, state.facts)
     return in_units(numbers, layout.units)
 
 
@@ -84,27 +84,27 @@ def write_tokens(
     layout: TokenLayout,
     state: State,
     shown: Iterable[Evidence],
-    board: Board,
+    known: Facts,
     role: Role | None = None,
 ) -> None:
     """Write what a role sees to ``numbers`` (D,), or everything that was shown if it is None.
 
-    ``shown`` is all evidence so far, ``board`` the declarations that have reached the role.
+    ``shown`` is all evidence so far, ``known`` the facts with the declarations that the role knows.
     """
     incident, world = state.incident, simulation_of(state.incident)
-    topology, facts = incident.topology, state.facts
+    topology = incident.topology
     for item in shown:
         if role is None or is_shown(item, role, topology):
             _enter(numbers, layout, world, item)
     _write_asked(numbers, layout, state, world, role)
-    for _, remedy, name in facts.remedies:
+    for _, remedy, name in known.remedies:
         numbers[layout["remedied"].start + topology.index(name)] = 1
         numbers[layout["applied"].start + topology.remedies.index(remedy)] = 1
-    for name in board.declared:
+    for name in effective_declarations(state, known):
         numbers[layout["declared"].start + topology.index(name)] = 1
-    if board.severity is not None:
-        numbers[layout["severity"].start + SEVERITIES.index(board.severity)] = 1
-    for team in board.pages:
+    if known.severity is not None:
+        numbers[layout["severity"].start + SEVERITIES.index(known.severity)] = 1
+    for _, team in known.pages:
         numbers[layout["paged"].start + topology.teams.index(team)] = 1
     numbers[layout["time"]] = state.tick
     numbers[layout["closed"]] = state.is_closed
