@@ -26,7 +26,7 @@ from logtriage.grading import grade_actions, grade_transcript, rubric_named
 from logtriage.policies import perfect_actions
 from logtriage.tasks import DRAWN_TASKS
 from tests.adapters.own_tasks import SHORT, own_bundle, own_module
-from tests.adapters.pages import ROOT, python_blocks, run
+from tests.adapters.pages import ROOT, run
 from tests.adapters.verifiers.server import Model, said, serving
 from tests.adapters.verifiers.versions import command_of_page, settings_of_run
 
@@ -238,10 +238,6 @@ def test_the_command_of_the_page_runs(tmp_path: Path) -> None:
         run(command_of_page("logtriage-verifiers", url), tmp_path)
     (path,) = (tmp_path / "outputs").glob("*/traces.jsonl")
     assert len(path.read_text(encoding="utf-8").splitlines()) == 40
-
-
-def test_python_blocks_run(tmp_path: Path) -> None:
-    run([sys.executable, "-c", python_blocks("docs/trainers.md", "adapters.verifiers")], tmp_path)
 
 
 def test_the_example_runs(tmp_path: Path) -> None:
