@@ -42,7 +42,7 @@ from logtriage.actions import (
     Wait,
 )
 from logtriage.adapters.sources import is_own_task
-from logtriage.codec import encode_transcript, role_split_to_json
+from logtriage.codec import role_split_to_json
 from logtriage.dynamics import transition_jointly
 from logtriage.roles import RoleSplit, role_actions
 from logtriage.roles.splits import ROLE_SPLITS
@@ -50,7 +50,6 @@ from logtriage.roles.words import NO_FAULT
 from logtriage.state import State, initial_state
 from logtriage.tasks import check_one_world
 from logtriage.trained import networks
-from logtriage.transcript import transcript_of
 from logtriage.vector import CREDITS, BatchedTeam, TeamBeliefs, TeamStep
 from logtriage.vector.marginals import Marginals, kinds_of
 from logtriage.vector.role_inputs import Pointers, RoleInput
@@ -58,14 +57,16 @@ from logtriage.vector.tokens.episodes import NEVER
 from training.common.figures import (
     CURVE,
     EPISODES,
+    TRANSCRIPTS,
     Row,
     figures,
     row_of,
     save_table,
     tell_end,
     write_rows,
+    write_transcripts,
 )
-from training.common.files import RUN, check_unfinished, machine, replace, save_json, save_text
+from training.common.files import RUN, check_unfinished, machine, replace, save_json
 from training.common.options import option, recipe_parser, run_recipe
 from training.common.ppo import (
     POLICY,
@@ -91,7 +92,6 @@ from training.common.tasks import (
 )
 
 Numbers = NDArray[np.int64]
-TRANSCRIPTS: Final = "transcripts.jsonl"
 LIBRARIES: Final = ("torch", "torchrl", "tensordict", "numpy")
 #: A critic that sees what any role sees (MAPPO), or one a role on what it sees (IPPO).
 CRITICS: Final = ("central", "independent")
@@ -698,11 +698,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def run(settings: Settings, out: Path, command: str) -> None:
-    """Train and write the files of a run into ``out``, over those of an unfinished run.
-
-    Raises:
-        Refused: if there is another run, a finished one, or something else.
-    """
+    """Train and write a run into ``out``, over an unfinished one; Refused if it holds another."""
     split = settings.roles
     about: dict[str, Any] = {
         "command": command,
@@ -733,8 +729,7 @@ def run(settings: Settings, out: Path, command: str) -> None:
     played = play_held_out(training.team, settings)
     states = list(played.states(settings))
     rows: dict[tuple[str, ...], list[Row]] = {(OWN,): [row_of(state) for state in states]}
-    told = [transcript_of(each, agent=split.name, role_split=split) for each in states]
-    save_text(out / TRANSCRIPTS, "".join(f"{encode_transcript(each)}\n" for each in told))
+    write_transcripts(out / TRANSCRIPTS, states, agent=split.name, role_split=split)
     if any("report" in role.may for role in split.roles):
         others = play_held_out(training.team, settings, scrambled=True)
         rows[SCRAMBLED,] = [row_of(state) for state in others.states(settings)]

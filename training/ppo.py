@@ -5,11 +5,12 @@
 
 The engine is :class:`logtriage.vector.BatchedTriage`; loss, advantages and masked categorical
 are TorchRL's. The run directory gets ``checkpoint.pt`` (weights), ``curve.csv`` (evaluations on
-split ``val``), ``episodes.csv`` (held-out incidents of ``val`` and ``test``) and ``run.json``.
+split ``val``), ``episodes.csv`` (held-out incidents of ``val`` and ``test``), ``transcripts.jsonl``
+(those of ``test``, for ``logtriage grade``) and ``run.json``.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
@@ -35,6 +36,7 @@ from logtriage.adapters.sources import is_own_task
 from logtriage.grading.steps import letters_of
 from logtriage.incident import Incident
 from logtriage.playing import play
+from logtriage.state import State
 from logtriage.tasks import TaskSpec
 from logtriage.vector import BatchedTriage, BeliefScreens, Step, TokenLayout, token_layout_of
 from logtriage.vector.layout import Floats
@@ -43,12 +45,14 @@ from logtriage.world.tables import alphabet, places
 from training.common.figures import (
     CURVE,
     EPISODES,
+    TRANSCRIPTS,
     Row,
     figures,
     row_of,
     save_table,
     tell_end,
     write_rows,
+    write_transcripts,
 )
 from training.common.files import RUN, check_unfinished, machine, replace, save_json
 from training.common.options import option, recipe_parser, run_recipe
@@ -73,7 +77,7 @@ from training.common.tasks import (
     ids_of,
     incident_of,
     sheet_of,
-    words_for,
+    world_words,
 )
 
 Numbers = NDArray[np.int64]
@@ -431,15 +435,16 @@ class Played:
     ticks: Numbers
     scores: NDArray[np.float64]
 
-    def rows(self) -> list[Row]:
-        """The episodes in figures, as the scalar core plays and grades them."""
-        rows = []
-        for at, (incident, ticks) in enumerate(
-            zip(_drawn(self.task, self.ids), self.ticks, strict=True)
-        ):
+    def states(self) -> Iterator[State]:
+        """The episodes, as the scalar core plays them."""
+        incidents = _drawn(self.task, self.ids)
+        for incident, ticks, taken in zip(incidents, self.ticks, self.actions.T, strict=True):
             actions = all_actions(incident.topology, hand_over=True)
-            rows.append(row_of(play(incident, [actions[one] for one in self.actions[:ticks, at]])))
-        return rows
+            yield play(incident, [actions[one] for one in taken[:ticks]])
+
+    def rows(self) -> list[Row]:
+        """The episodes in figures."""
+        return [row_of(state) for state in self.states()]
 
 
 @lru_cache(maxsize=4)
@@ -530,11 +535,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def run(settings: Settings, out: Path, command: str) -> None:
-    """Train and write the files of a run into ``out``, over those of an unfinished run.
-
-    Raises:
-        Refused: if there is another run, a finished one, or something else.
-    """
+    """Train and write a run into ``out``, over an unfinished one; Refused if it holds another."""
     about: dict[str, Any] = {
         "command": command,
         "settings": attrs.asdict(settings),
@@ -560,6 +561,7 @@ def run(settings: Settings, out: Path, command: str) -> None:
     played = {split: play_held_out(agent, settings, split) for split in (CHOICE_SPLIT, EVAL_SPLIT)}
     rows: dict[tuple[str, ...], list[Row]] = {(name,): each.rows() for name, each in played.items()}
     write_rows(out / EPISODES, ["split"], rows)
+    write_transcripts(out / TRANSCRIPTS, played[EVAL_SPLIT].states(), agent="ppo")
     facts = {
         "finished": True,
         "seconds": time.perf_counter() - began[0],
@@ -570,11 +572,10 @@ def run(settings: Settings, out: Path, command: str) -> None:
         "after": {split: figures(rows[split,]) for split in played},
     }
     save_json(out / RUN, {**about, **facts})
-    # No command plays this network: the next step is what others earn on the same incidents.
     following = next_with_seed(command, out, settings.seed)
     if not is_own_task(settings.task):
-        number = settings.eval_incidents
-        following = f"logtriage eval expert observer {words_for(settings.task)} --episodes {number}"
+        at_world = world_words(settings.task)
+        following = f"logtriage grade {out / TRANSCRIPTS}{at_world} --out {out}-graded"
     tell_end(console, out, {"before": before, "after": rows[EVAL_SPLIT,]}, following)
 
 

@@ -109,11 +109,7 @@ def write(name: str, out: Path, *, random: bool = False, seed: int = 0) -> None:
 
 
 def gguf_file() -> Path:
-    """The GGUF file of the installed package, which need not be importable.
-
-    Raises:
-        InvalidInput: saying how to install it.
-    """
+    """The GGUF file of the installed package, not imported; InvalidInput without one."""
     try:
         found = distribution(PACKAGE)
     except PackageNotFoundError:
@@ -143,11 +139,7 @@ def read_gguf(file: Path) -> tuple[LlamaForCausalLM, Any]:
 
 
 def check_sentence(model: Any, tokenizer: Any) -> None:
-    """Refuse weights that do not complete a known sentence.
-
-    Raises:
-        InvalidInput: with what they wrote.
-    """
+    """Raise InvalidInput, with what they wrote, for weights that complete no known sentence."""
     prompt = tokenizer.apply_chat_template(
         [{"role": "user", "content": QUESTION}],
         add_generation_prompt=True, return_tensors="pt", return_dict=True,

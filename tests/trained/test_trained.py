@@ -69,9 +69,10 @@ def net(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save(tmp_path_factory.mktemp("run"))
 
 
-def test_networks_play_beside_others_and_alone(net: Path) -> None:
+def test_networks_play_beside_others_and_alone(net: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(net.parent))
     for spec in (
-        f"net:{net}",
+        f"net:~/{net.name}",
         f"triage=net:{net},escalation=expert,remediation=observer",
         f"triage=oracle, escalation=net:{net}, remediation=random:7",
     ):

@@ -13,6 +13,7 @@ import pytest
 from logtriage.actions import Escalate, action_id
 from logtriage.drawing.generator import make_incident
 from logtriage.drawing.ids import parse_incident_id
+from logtriage.grading import grade_jsonl
 from logtriage.tasks import get_task
 from logtriage.vector import BatchedTriage
 from logtriage.world.loading import WORLDS_VARIABLE
@@ -267,6 +268,9 @@ def test_the_command_leaves_a_run_in_figures_and_tells_its_end(tmp_path: Path, t
     assert {key: len(one) for key, one in rows.items()} == {("val",): 20, ("test",): 20}
     assert facts["after"]["test"]["net_value"] == pytest.approx(net_value(rows["test",]).mean)
     assert play_held_out(agent, settings).rows() == rows["test",]
+    if task == TASK:
+        grades = [grade.score for grade in grade_jsonl(out / "transcripts.jsonl")]
+        assert grades == [row.grade for row in rows["test",]]
 
     end = capsys.readouterr().err.splitlines()[-5:]
     mean = facts["before"]["net_value"]
@@ -274,7 +278,7 @@ def test_the_command_leaves_a_run_in_figures_and_tells_its_end(tmp_path: Path, t
     assert end[1] == f"after:  {line_of(rows['test',])}"
     assert end[3] == f"run:    {out}"
     again = f"python -m training.ppo --task {task} {options} --out {out} --seed 4 --out {out}-seed4"
-    theirs = f"logtriage eval expert observer --task {task} --episodes 20"
+    theirs = f"logtriage grade {out}/transcripts.jsonl --out {out}-graded"
     assert end[4] == f"next:   {theirs if task == TASK else again}"
 
     (out / "run.json").write_text(json.dumps(facts | {"finished": False}))

@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,6 +11,7 @@ import attrs
 from rich.console import Console
 from scipy.stats import t as student
 
+from logtriage.codec import encode_transcript
 from logtriage.evaluation.episodes import mis_paged, paged_right
 from logtriage.evaluation.net_values import net_difference
 from logtriage.evaluation.net_values import net_value as net_of
@@ -18,10 +19,13 @@ from logtriage.evaluation.statistics import Interval
 from logtriage.grading import score
 from logtriage.grading.grade import is_handed_over
 from logtriage.state import State
+from logtriage.transcript import transcript_of
 from training.common.files import save_text
 
 #: The held-out episodes, in the directory of a run.
 EPISODES: Final = "episodes.csv"
+#: The same as transcripts.
+TRANSCRIPTS: Final = "transcripts.jsonl"
 #: The evaluations of a run, in its directory.
 CURVE: Final = "curve.csv"
 
@@ -163,6 +167,12 @@ def write_rows(path: Path, names: Sequence[str], keyed: Mapping[Key, Sequence[Ro
     heads = [*names, *(field.name for field in attrs.fields(Row))]
     lines = [(*key, *attrs.astuple(row)) for key, rows in keyed.items() for row in rows]
     save_table(path, [dict(zip(heads, line, strict=True)) for line in lines], heads)
+
+
+def write_transcripts(path: Path, states: Iterable[State], **whose: Any) -> None:
+    """Write episodes for ``logtriage grade``; ``whose`` as :func:`transcript_of` takes it."""
+    lines = (encode_transcript(transcript_of(state, **whose)) for state in states)
+    save_text(path, "".join(f"{line}\n" for line in lines))
 
 
 def read_rows(path: Path) -> dict[Key, list[Row]]:

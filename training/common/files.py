@@ -20,11 +20,7 @@ class Refused(LogTriageError):
 
 
 def check_empty(out: Path) -> None:
-    """Refuse a directory with something in it.
-
-    Raises:
-        Refused: naming it.
-    """
+    """Refuse a directory with something in it, and a file (Refused)."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise Refused(f"{out} is there already, and not an empty directory: give another one")
 

@@ -79,9 +79,7 @@ def ids_of(task: str | TaskSpec, split: str, count: int) -> tuple[str, ...]:
 def role_split_of(name: str) -> RoleSplit:
     """A built-in role split by its name, or one from a JSON file, read once.
 
-    Raises:
-        UnknownName: for what is neither a built-in name nor called like a file.
-        InvalidInput: naming the file and the field.
+    UnknownName for another name; InvalidInput names the file and the field.
     """
     if name in ROLE_SPLITS or Path(name).suffix != ".json":
         return get_role_split(name)
@@ -137,11 +135,14 @@ def task_in(world: str | None, task: str) -> str:
 
 def words_for(tasks: str) -> str:
     """The options by which ``logtriage eval`` plays these tasks, in a shell without our world."""
-    names = tasks.split()
-    world, colon, _ = names[0].partition(OF_WORLD)
-    options = [f"--task {name}" for name in names]
-    if colon and world not in shipped_worlds():
-        places = (Path(place, world) for place in os.environ[WORLDS_VARIABLE].split(os.pathsep))
-        folder = next(place for place in places if place.is_dir())
-        options.append(f"--world {shlex.quote(str(folder))}")
-    return " ".join(options)
+    return " ".join(f"--task {name}" for name in tasks.split()) + world_words(tasks)
+
+
+def world_words(tasks: str) -> str:
+    """The option that finds the world of these tasks, after a space; empty for a shipped one."""
+    world, colon, _ = tasks.partition(OF_WORLD)
+    if not colon or world in shipped_worlds():
+        return ""
+    places = (Path(place, world) for place in os.environ[WORLDS_VARIABLE].split(os.pathsep))
+    folder = next(place for place in places if place.is_dir())
+    return f" --world {shlex.quote(str(folder))}"

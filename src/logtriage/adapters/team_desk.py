@@ -104,6 +104,7 @@ class TeamDesk:
             actions, now.memory = now.team.act(observe_roles(state, self.split), now.memory)
         except RoleFailure as failure:
             cause = f"{self.split.names[failure.number]}: {failure.cause}"
+            # Worded as in a run: with the tick.
             now.episode.fail(failure_of(state, cause).cause)
         else:
             taken = as_taken(actions, self.split, state)

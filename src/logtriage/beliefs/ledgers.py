@@ -100,7 +100,7 @@ class Ledger:
     response: Response
 
     def take(self, rows: Any) -> "Ledger":
-        """The ledger at some ``rows`` of its arrays; plain integers stay."""
+        """The ledger at some ``rows``; what has none stays: integers, and responses (K,)."""
         facts = (value[rows] if np.ndim(value) else value for value in self.facts)
         response = (times[rows] if times.ndim > 1 else times for times in self.response)
         return Ledger(Facts(*facts), Response(*response))

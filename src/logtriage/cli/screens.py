@@ -33,7 +33,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def signed(value: float | None, digits: int = 3) -> str:
-    """A figure with its sign; a rounded 0 has a plus, a dash where there is none."""
+    """A figure with its sign, a plus for a rounded 0; a dash for no figure."""
     if value is None:
         return NO_FIGURE
     text = f"{value:+.{digits}f}"

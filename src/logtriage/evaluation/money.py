@@ -141,13 +141,16 @@ class WorthDifference:
 def worth_of(run: LoadedRun, prices: Prices) -> tuple[Worth, ...]:
     """The worth of each policy on each task, without the tasks whose hand-overs have no worth.
 
+    Beside agents of your own, a shipped policy costs nothing.
+
     Raises:
         InvalidInput: as :meth:`Prices.costs`.
     """
     rows = []
     for name, group in attempts_of(run).items():
         for task in run.tasks:
-            incidents = _gains_of(run, group, task, prices, _has_agents(run)).values()
+            gained = _gains_of(run, group, task, prices, agents=_has_agents(run))
+            incidents = gained.values()
             nets = [fmean(gain - cost for gain, cost in attempts) for attempts in incidents]
             mean = mean_interval(nets)
             if mean is not None:

@@ -216,21 +216,23 @@ def _respond(
         assert team is not None
         yield Escalate(team)
     # A role declares the root cause at once, since others wait for it. A lone agent does so after
-    # the severity, since the responders' note may come.
+    # the severity, since by then a note of the responders may name another service.
     if "report" not in role.may:
         yield from _classify(observation, book)
     if observation.root_cause is None:
         yield IdentifyRootCause(top.service)
-    if not observation.hidden >= _DIAGNOSIS:
+    can_diagnose = not observation.hidden >= _DIAGNOSIS
+    if can_diagnose:
+        # A declared service is on the board already.
         declared = observation.root_cause is not None
         yield from _report(top.kind if declared else f"{top.kind} {top.service}", observation, role)
     yield from _classify(observation, book)
     tries = TRIES if observation.pages else 1
     if not book.eased and len(observation.remedies) < tries and observation.ticks_left > 1:
-        if _all_in(observation, role):
-            remedy, service = top.remedy or ("", "")
-            yield Remediate(remedy, service)
-        return
+        if _waits_for_nobody(observation, role):
+            assert top.remedy is not None  # it is a fault
+            yield Remediate(*top.remedy)
+        return  # it does not close while a remedy is left to try
     yield from _close(observation, book, role)
 
 
@@ -241,11 +243,11 @@ def _classify(observation: Observation, book: Notebook) -> Iterator[Action]:
 
 def _close(observation: Observation, book: Notebook, role: Role) -> Iterator[Action]:
     yield from _classify(observation, book)
-    if _all_in(observation, role):
+    if _waits_for_nobody(observation, role):
         yield Resolve()
 
 
-def _all_in(observation: Observation, role: Role) -> bool:
+def _waits_for_nobody(observation: Observation, role: Role) -> bool:
     """Whether root cause and page are declared, as far as the role can see; True when it is late.
 
     A role that may declare both waits for nobody.

@@ -252,7 +252,7 @@ def news_in(shown: Iterable[Evidence], world: World, doings: Doings) -> list[Evi
 
     Of each history these are the last usual cell and the first one with a sign. A remedy of
     ``doings`` begins new histories, but not of changes. Cells of a channel that is down are left
-    out.
+    out; those of no service (the edge, notes, effects of remedies) are all kept.
     """
     kept: list[Evidence] = []
     last: dict[tuple[int, str, bool, int], int] = {}
@@ -264,8 +264,9 @@ def news_in(shown: Iterable[Evidence], world: World, doings: Doings) -> list[Evi
             alert = cell.channel is Channel.ALERT
             sort = world.sort_of(cell.channel, cell.slot)
             usual = world.tokens.alert.ordinary if alert else world.ordinary[sort]
-            whole = cell.channel is Channel.CHANGE
-            key = cell.service, sort, alert, 0 if whole else bisect_left(breaks, cell.start)
+            since = 0 if cell.channel is Channel.CHANGE else bisect_left(breaks, cell.start)
+            # An alert has the sort of the gauge that it watches, but a history of its own.
+            key = cell.service, sort, alert, since
             place = last.get(key)
             if place is not None and kept[place].token == cell.token:
                 if cell.token == usual:

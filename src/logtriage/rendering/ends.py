@@ -22,17 +22,17 @@ def ending(observation: Observation) -> str | None:
     return "; ".join(_clauses(observation, observation.closing))
 
 
-def not_ours(observation: Observation) -> str | None:
+def mispaged_team(observation: Observation) -> str | None:
     """The team of a mis-page; None without one, if the role did not see it, or in a recording."""
     if observation.closing is not Closing.MISROUTED or observation.world is None:
         return None
     teams = [action.team for action in observation.last_actions if isinstance(action, Escalate)]
-    return teams[-1] if teams else None
+    return teams[-1] if teams else None  # a mis-page closes the incident
 
 
 def _clauses(seen: Observation, closing: Closing) -> Iterator[str]:
     if closing is Closing.MISROUTED:
-        team = not_ours(seen)
+        team = mispaged_team(seen)
         yield "the page went to the wrong team" if team is None else f"{team}: {NOT_OURS}"
     elif closing in _MEANING:
         yield _MEANING[closing]

@@ -22,7 +22,7 @@ from logtriage.errors import InvalidInput
 from logtriage.observation import Observation, world_of
 from logtriage.parsing import render_action
 from logtriage.rendering import compact
-from logtriage.rendering.ends import NOT_OURS, not_ours
+from logtriage.rendering.ends import NOT_OURS, mispaged_team
 from logtriage.world.channels import DOWN, EASES, NAMES, NO_CHANGE, NO_NEWS, named_service
 from logtriage.world.figures import is_down
 from logtriage.world.model import World
@@ -70,7 +70,7 @@ def ended(observation: Observation) -> str:
 def _closing(seen: Observation) -> Iterator[str]:
     if seen.closing is not None:
         yield from ("closed:", str(seen.closing))
-        if not_ours(seen) is not None:
+        if mispaged_team(seen) is not None:
             yield NOT_OURS.replace(" ", "_")
 
 

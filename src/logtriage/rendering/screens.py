@@ -23,7 +23,7 @@ from logtriage.errors import InvalidInput, UnknownName, kind_of
 from logtriage.observation import Observation
 from logtriage.rendering import compact, panels
 from logtriage.rendering.dashboard import dashboard
-from logtriage.rendering.ends import NOT_OURS, ending, not_ours
+from logtriage.rendering.ends import NOT_OURS, ending, mispaged_team
 from logtriage.rendering.notation import notation
 from logtriage.rendering.recordings import neighbourhood
 from logtriage.state import Closing
@@ -286,7 +286,8 @@ def effect_of(observation: Observation, action: Action) -> str:
             # Of several pages in a tick, the last one closed the incident.
             if observation.closing != Closing.MISROUTED or team not in observation.pages[-1:]:
                 return f"{text}: acknowledged"
-            return f"{text}: {NOT_OURS if not_ours(observation) else 'the wrong people took it'}"
+            seen = mispaged_team(observation) is not None
+            return f"{text}: {NOT_OURS if seen else 'the wrong people took it'}"
         case Remediate(remedy, service):
             return f"{text}: {_came_of(observation, remedy, service)}"
         case _:

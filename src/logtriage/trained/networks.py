@@ -201,7 +201,7 @@ def network_roles(where: str, split: RoleSplit, roles: tuple[str, ...]) -> RoleF
     Raises:
         InvalidInput: if there is no trained team, or a role is missing or differs.
     """
-    team = read_team(Path(where))
+    team = read_team(Path(where).expanduser())  # a shell leaves net:~ as it is
     for name in roles:
         if name not in team.split.names:
             raise InvalidInput(

@@ -112,8 +112,9 @@ def test_eval_counts_replies_that_cannot_be_read(tmp_path):
     assert evaluate(spec, tmp_path, recordings={name: player}) == rows  # nothing is played again
 
 
-def test_what_is_no_model_is_refused_before_weights_load(tmp_path):
+def test_what_is_no_model_is_refused_before_weights_load(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(InvalidInput, match=r"no config\.json in this directory"):
-        LocalPlayer.of(f"hf:{tmp_path}")
+        LocalPlayer.of("hf:~")
     with pytest.raises(InvalidInput, match="expected a directory or name"):
         LocalPlayer.of("hf:")

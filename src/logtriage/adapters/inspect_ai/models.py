@@ -41,7 +41,7 @@ class ScriptedModel(ModelAPI):
         config: GenerateConfig = GenerateConfig(),  # noqa: B008 (Inspect's own signature)
         **_: Any,
     ) -> None:
-        super().__init__(model_name, base_url, api_key, [], config)
+        super().__init__(model_name, base_url, api_key, api_key_vars=[], config=config)
         self.factory = make_policy(model_name)
 
     async def generate(

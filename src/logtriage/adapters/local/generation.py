@@ -250,9 +250,9 @@ def common_prefix(rows: Sequence[tuple[int, ...]]) -> int:
 
 
 def _choose(logits: Tensor, marks: Tensor, temperature: float) -> Tensor:
-    """The likeliest token of each row, or the one at the row's mark (0 to 1) of all probability."""
+    """The likeliest token of each row, or the one drawn by the row's mark, uniform in [0, 1)."""
     if temperature == 0.0:
         return logits.argmax(-1)
-    shares = torch.softmax(logits / temperature, -1).double().cumsum(-1)
-    chosen = (shares <= marks[:, None] * shares[:, -1:]).sum(-1)
-    return chosen.clamp(max=shares.shape[-1] - 1)
+    reached = torch.softmax(logits / temperature, -1).double().cumsum(-1)
+    # Rounding may make the last of them other than 1.
+    return (reached <= marks[:, None] * reached[:, -1:]).sum(-1)

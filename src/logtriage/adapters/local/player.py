@@ -50,14 +50,14 @@ def adapter_field(path: str, field: str) -> Any:
     file = Path(path) / ADAPTER
     try:
         return json.loads(file.read_text("utf-8"))[field]
-    except (ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise InvalidInput(f"{file}: cannot be read: {error!r}") from None
 
 
 def base_of(path: str) -> str:
-    """The base model of the LoRA adapter in a directory.
+    """The base model of the LoRA adapter in a directory: a directory, or a name on the hub.
 
-    InvalidInput if the adapter names no model, or the model is no longer there.
+    InvalidInput if the adapter names no model, or a directory that is no longer there.
     """
     file, base = Path(path) / ADAPTER, adapter_field(path, "base_model_name_or_path")
     if not isinstance(base, str) or not base:
@@ -230,6 +230,8 @@ class LocalPlayer:
         """
         decoding = Decoding(temperature, seed, batch, max_tokens)
         place = policy.removeprefix(LOCAL)
+        if place.startswith("~"):  # a shell leaves hf:~ as it is
+            place = str(Path(place).expanduser())
         if not place:
             raise InvalidInput(f"policy {policy!r}: expected a directory or name after {LOCAL}")
         warnings.filterwarnings("ignore", module="transformers|peft|torch")

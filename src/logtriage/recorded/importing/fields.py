@@ -132,7 +132,7 @@ class Field:
             raise self.bad("a time since 1970")
         return since or None
 
-    def at(self, unit: str) -> int:
+    def needed_epoch(self, unit: str) -> int:
         """A time since 1970 that must be there; ``unit`` is for the error."""
         since = self.since_epoch
         if since is None:

@@ -103,7 +103,8 @@ def _exception(field: Field) -> str:
 def spans_of(payload: Field, reader: Reader) -> Iterator[Span | LogRow]:
     """Yield the spans of an object of OTLP, and the exceptions in them as lines of the log."""
     for service, _, span in items_of(payload, "Spans", "spans", reader):
-        trace, start = plain_id(span["traceId"].needed), span["startTimeUnixNano"].at("nanoseconds")
+        trace = plain_id(span["traceId"].needed)
+        start = span["startTimeUnixNano"].needed_epoch("nanoseconds")
         end = span["endTimeUnixNano"].whole
         if end is None or end < start:
             raise span["endTimeUnixNano"].bad("Unix nanoseconds, not before startTimeUnixNano")
@@ -200,7 +201,7 @@ def _numbers(body: Field, metric: Metric, book: SeriesBook) -> Iterator[Point]:
 
 def _quantiles(body: Field, metric: Metric, book: SeriesBook) -> Iterator[Sample | Usage]:
     for point in body["dataPoints"].items():
-        at, labels = point["timeUnixNano"].at("nanoseconds"), _labels_of(point)
+        at, labels = point["timeUnixNano"].needed_epoch("nanoseconds"), _labels_of(point)
         for row in point["quantileValues"].items():
             # As protobuf has it, 0 is not written.
             quantile, value = (
@@ -234,7 +235,8 @@ def _points(body: Field) -> Iterator[Field]:
 
 def _point(point: Field, *values: float) -> Point:
     since = point["startTimeUnixNano"].since_epoch or 0
-    return Point(point["timeUnixNano"].at("nanoseconds"), since, _labels_of(point), values)
+    at = point["timeUnixNano"].needed_epoch("nanoseconds")
+    return Point(at, since, _labels_of(point), values)
 
 
 def _or_nan(field: Field) -> float:

@@ -98,7 +98,7 @@ def _incident(
     where = name_of(root, target)
     data = Field(parsed(inside(root, target).read_bytes(), where), where)
     seen, metric = data["target"]["timestamp"], data["target"]["metric"]
-    seconds = seen.at("seconds")
+    seconds = seen.needed_epoch("seconds")
     if seconds >= LATEST:
         raise seen.bad("Unix seconds")
     if metric.text not in _ALERTS:

@@ -49,9 +49,10 @@ def jaeger_spans(document: Field, reader: Reader) -> Iterator[Span | LogRow]:
 
 
 def _jaeger(span: Field, processes: Field, names: Names) -> Iterator[Span | LogRow]:
+    """Yield the span, in microseconds, and a log line for each error in it, in milliseconds."""
     process = span["process"] if "process" in span else processes[span["processID"].needed]
     service = names(process["serviceName"].needed, span.where)
-    start, duration = span["startTime"].at("microseconds"), span["duration"].whole
+    start, duration = span["startTime"].needed_epoch("microseconds"), span["duration"].whole
     if duration is None or duration < 0:
         raise span["duration"].bad("microseconds from 0 on")
     trace, tags = plain_id(span["traceID"].needed), _tags(span["tags"])
@@ -77,8 +78,8 @@ def _jaeger(span: Field, processes: Field, names: Names) -> Iterator[Span | LogR
         fields = _tags(log["fields"])
         if fields.get("event") in _ERRORS or fields.get("level") in _ERRORS:
             text = ": ".join(in_words(fields[name]) for name in _TOLD if fields.get(name))
-            at = (log["timestamp"].since_epoch or start) // 1000
-            yield LogRow(at, service, *read_message("ERROR", text), trace)
+            at = log["timestamp"].since_epoch or start  # without a time, that of the span
+            yield LogRow(at // 1000, service, *read_message("ERROR", text), trace)
 
 
 def _tags(field: Field) -> dict[str, object]:
@@ -109,7 +110,7 @@ def zipkin_spans(span: Field, reader: Reader) -> Iterator[Span]:
         plain_id(span["id"].needed),
         plain_id(span["parentId"].text),
         reader.names(service, span.where),
-        span["timestamp"].at("microseconds"),
+        span["timestamp"].needed_epoch("microseconds"),
         span["duration"].count,
         span["tags"]["error"].text not in ("", "false"),
         reader.names(peer, span.where) if peer.strip() else "",

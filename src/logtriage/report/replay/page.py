@@ -25,20 +25,20 @@ def render_replay(document: Document) -> str:
     """The whole page as text."""
     script = "\n".join(map(_file, SCRIPTS))
     fields = {
-        "policy": escape(_policy(script)),
+        "policy": escape(_content_security_policy(script)),
         "name": escape(str(document.facts["name"])),
         "title": escape(str(document.facts["title"])),
         "version": escape(str(document.facts["version"])),
         "styles": "".join(map(_file, _STYLES)),
         "script": script,
-        "data": document.to_json(),
+        "data": document.to_json(),  # has no < and no >, which could end its element
     }
     # In one pass, so that inserted text is never searched for further fields.
     return _FIELD.sub(lambda field: fields[field[1]], _file(_FRAME))
 
 
-def _policy(script: str) -> str:
-    """The content security policy of a page that has this script and nothing from elsewhere."""
+def _content_security_policy(script: str) -> str:
+    """The policy of a page that has this script and nothing from elsewhere."""
     digest = b64encode(sha256(script.encode()).digest()).decode()
     return (
         f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; "
