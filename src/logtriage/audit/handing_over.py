@@ -76,6 +76,7 @@ def lost_by_a_bar(decisions: Sequence[Decision]) -> tuple[float, list[float]]:
 
 
 def _lost_at(bar: float, decisions: Sequence[Decision]) -> list[float]:
+    # Below the bar it hands over, and loses where going on is worth more; else the other way round.
     signs = (-1.0 if decision.value < bar else 1.0 for decision in decisions)
     return [
         sum(max(0.0, sign * (worth - decision.value)) for worth in decision.worths) / _GAINED

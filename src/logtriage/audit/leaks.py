@@ -70,7 +70,7 @@ def variety(work: Work) -> Outcome:
     shown, most = work.shared(first_screens), work.limits.commonest
     drawn = (row.incident.truth for row in shown)
     truths = Counter((row.severity, row.root_causes, row.teams, row.remedies) for row in drawn)
-    share = truths.most_common(1)[0][1] / len(shown)
+    share = max(truths.values()) / len(shown)
     return judged(
         share <= most,
         f"the commonest of {len(truths):,} different truths is that of {share:.1%} of "
@@ -179,6 +179,8 @@ _NUISANCES: Final[Mapping[str, Callable[[Shown], Hashable]]] = {
 
 
 class _Pair(NamedTuple):
+    """A feature with its coded ``values`` at the ``places`` that define it, and an answer."""
+
     feature: str
     answer: str
     values: Codes

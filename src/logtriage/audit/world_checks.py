@@ -111,7 +111,7 @@ class _Work:
 
 
 def _twins(work: _Work) -> Outcome:
-    pairs = sorted(twins(work.world), key=lambda pair: not pair.differ)
+    pairs = sorted(twins(work.world), key=lambda pair: not pair.differ)  # harmful ones first
     named = "; ".join(
         f"{pair} show the same"
         + (f" and ask for another {' and '.join(pair.differ)}" if pair.differ else "")

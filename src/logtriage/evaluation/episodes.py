@@ -67,7 +67,7 @@ def record_episode(incident: Incident, factory: policies.PolicyFactory, agent: s
             try:
                 state = next(states)
             except StopIteration as end:
-                return state, _ranking(policy, state, end.value)
+                return state, _ranking(policy, state, memory=end.value)
 
     return _record(incident, play, agent)
 

@@ -18,6 +18,7 @@ from logtriage.roles import RoleSplit
 from logtriage.roles.splits import splits_with
 from logtriage.transcript import Transcript
 
+#: Lines that travel to a worker at a time.
 _LINES: Final = 64
 
 

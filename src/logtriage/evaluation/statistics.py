@@ -51,7 +51,8 @@ class Interval:
 
 def _written(value: float | None, spec: str) -> str:
     text = "–" if value is None else format(value, spec)
-    return text if text.strip("-0.") else text.replace("-", "+" if "+" in spec else "")
+    is_zero = not text.strip("-0.")  # after rounding
+    return text.replace("-", "+" if "+" in spec else "") if is_zero else text
 
 
 def mean_interval(values: Sequence[float]) -> Interval | None:

@@ -235,7 +235,7 @@ def _example(
     topology: Topology, may: tuple[str, ...], remedy: str, role: Role | None
 ) -> dict[str, str]:
     last = topology.names[-1]
-    # A role may ask only about what it watches.
+    # A role may ask only about what it watches; -1 is the last service.
     asked = max(() if role is None else watched(role, topology), default=-1)
     values = {
         "remediate": f"{remedy}:{last}",

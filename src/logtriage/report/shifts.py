@@ -141,8 +141,11 @@ def _timeline(
 ) -> str:
     scored = broken is None
     rows = zip(graded.incidents, state.states, strict=True)
-    where = f"{replays}#/e/{quote(policy, safe='')}"
-    lines = "".join(_row(at, state, *row, firing, where, scored) for at, row in enumerate(rows))
+    link = f"{replays}#/e/{quote(policy, safe='')}"
+    lines = "".join(
+        _row(at, state, incident, alone, firing, link, scored)
+        for at, (incident, alone) in enumerate(rows)
+    )
     height = _ROW * (len(graded.incidents) + 2)
     width = _LEFT + _TICK * state.shift.task.ticks + _AFTER
     reasons = "".join(
@@ -178,21 +181,21 @@ def _row(
     graded: IncidentGrade,
     state: State,
     firing: Mapping[str, list[int]],
-    replays: str,
+    link: str,
     scored: bool,
 ) -> str:
     score = graded.grade.score if scored else None
     arrived, system = graded.arrived_at, graded.system
     end = arrived + (state.closed_at or state.tick)
     top = _ROW * (at + 1)
-    full = 0.08 + 0.8 * (score or 0.0)
+    opacity = 0.08 + 0.8 * (score or 0.0)
     name = f'<text x="0" y="{top + 15}">{escape(system)}</text>'
     if state.history:
-        name = f'<a href="{escape(f"{replays}/{quote(state.incident.id)}")}">{name}</a>'
+        name = f'<a href="{escape(f"{link}/{quote(state.incident.id)}")}">{name}</a>'
     parts = [
         name,
         f'<rect x="{_x(arrived)}" y="{top + 3}" width="{_TICK * (end - arrived)}" height="15" '
-        f'fill="#2a7" fill-opacity="{full:.2f}"><title>{escape(graded.reason)}</title></rect>',
+        f'fill="#2a7" fill-opacity="{opacity:.2f}"><title>{escape(graded.reason)}</title></rect>',
     ]
     for tick in firing.get(system, ()):
         parts.append(
