@@ -171,7 +171,7 @@ class _Fuzzed:
                     for confidence in islice(self._confidences, _STATED):
                         stated = attrs.evolve(action, confidence=confidence)
                         yield "undeserved", _put(plan, place, stated), silent, 0.0
-            for worse, better in _worse_and_better(history, place, silent):
+            for worse, better in _improvements(history, place, silent):
                 yield "monotonicity", worse, better, 0.0
             if isinstance(action, Remediate) and _is_right(action, incident):
                 yield "monotonicity", silent, plan, self._cost_of_order(history, place, silent)
@@ -240,9 +240,7 @@ def drawn_histories(subject: Subject, incident: Incident, count: int) -> Iterato
         yield tuple(plan[: incident.horizon])
 
 
-def _worse_and_better(
-    history: _History, place: int, silent: _Plan
-) -> Iterator[tuple[_Plan, _Plan]]:
+def _improvements(history: _History, place: int, silent: _Plan) -> Iterator[tuple[_Plan, _Plan]]:
     plan, truth = history.plan, history.incident.truth
     match plan[place]:
         case ClassifySeverity(severity) if truth.severity is not None:

@@ -195,8 +195,7 @@ def _net_value(work: _Work) -> Outcome:
         assert value is not None, "the incidents have a worth"
         values[policy] = value
     summary = "; ".join(
-        f"the {name}'s net value is {value.net:.3f}, "
-        f"{value.handed_over:.0%} handed over, "
+        f"the {name}'s net value is {value.net:.3f}, {value.handed_over:.0%} handed over, "
         f"{value.paged_right or 0.0:.0%} paged right, {value.mis_paged or 0.0:.0%} mis-paged"
         for name, value in values.items()
     )

@@ -70,7 +70,8 @@ def compare(
     if a.manifest.spec.role_split != b.manifest.spec.role_split:
         splits = a.manifest.spec.role_split, b.manifest.spec.role_split
         names = {None if split is None else split.name for split in splits}
-        ours, theirs = (_players(split, marked=len(names) == 1) for split in splits)
+        alike = len(names) == 1
+        ours, theirs = (_players(split, with_fingerprint=alike) for split in splits)
         note(f"A is of {ours}, B of {theirs}", "yellow")
     by_place = ", ".join(
         dict.fromkeys(f"{ours} and {theirs}" for _, ours, theirs in pairs if ours != theirs)
@@ -101,10 +102,10 @@ def note_unpaired(a: "LoadedRun", b: "LoadedRun", *sides: str) -> None:
             note(f"not compared, only in {side}: {', '.join(names)}", "yellow")
 
 
-def _players(split: "RoleSplit | None", *, marked: bool) -> str:
+def _players(split: "RoleSplit | None", *, with_fingerprint: bool) -> str:
     if split is None:
         return "single agents"
-    mark = f", fingerprint {split.fingerprint}" if marked else ""
+    mark = f", fingerprint {split.fingerprint}" if with_fingerprint else ""
     return f"teams ({split.name}: {', '.join(split.names)}{mark})"
 
 
@@ -219,8 +220,8 @@ def put_run(
                 f"every attempt of {each.policy}",
                 "yellow",
             )
-    kept = prices is not None and prices.per_episode is None and prices.per_million is None
-    if kept and money() and not any(row.cost for row in money()):
+    of_run = prices is not None and prices.per_episode is None and prices.per_million is None
+    if of_run and money() and not any(row.cost for row in money()):
         note(
             "the run keeps no costs, so that they are 0: give --cost-per-episode or "
             "--price-per-million-tokens",

@@ -213,12 +213,8 @@ def _bars(rows: Sequence[_Episode]) -> tuple[Bar, ...]:
     for number in range(BINS + 1):
         bar = number / BINS
         below = [stated is not None and stated.confidence < bar for stated, _, _ in known]
-        net = net_value(
-            [
-                (worth if under else score, worth)
-                for under, (_, score, worth) in zip(below, known, strict=True)
-            ]
-        )
+        pairs = zip(below, known, strict=True)
+        net = net_value([(worth if under else score, worth) for under, (_, score, worth) in pairs])
         if net is not None:
             bars.append(Bar(bar, fmean(below), net))
     return tuple(bars)

@@ -79,8 +79,7 @@ def explain_run(
         run = load_run(directory, seal=seal)
         rows = summarise(run)
         if run.complete:
-            figures = rows_to_json(rows)
-            store.write_json(directory / store.SUMMARY_FILE, figures)
+            store.write_json(directory / store.SUMMARY_FILE, rows_to_json(rows))
     return rows
 
 
@@ -132,6 +131,5 @@ def explanation_of(incident: Incident, graded: Graded) -> Explanation:
 
 
 def _explain(episode: _Episode) -> bytes:
-    graded = episode.graded
-    explanation = explanation_of(episode.incidents(graded.incident), graded)
-    return encode_explanation(graded, explanation)
+    explanation = explanation_of(episode.incidents(episode.graded.incident), episode.graded)
+    return encode_explanation(episode.graded, explanation)

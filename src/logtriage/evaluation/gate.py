@@ -113,7 +113,8 @@ def gate_runs(
         for name in unpaired(base, run)[0]:
             lost = len(grades_of(base, name, base.tasks))
             if lost and not base.is_scripted(name):
-                checks.append(_unscored(name, name, lost, of=lost))
+                worse = Check(name, name, UNSCORED, Verdict.WORSE, lost, run=float(lost), base=0.0)
+                checks.append(worse)
     if not any(check.incidents for check in checks):
         raise InvalidInput(f"{base.directory} has no scored incident that {run.directory} plays")
     return tuple(checks)
@@ -128,13 +129,14 @@ def _checks(
     planned_after = attempts_planned(run, ours, run.tasks)
 
     def missing(graded: Sequence[object], planned: int) -> float:
-        return 1.0 - len(graded) / max(1, planned)
+        return 1.0 - len(graded) / max(1, planned)  # all, if none was planned
 
     lost = sum(
         missing(after.get(name, ()), planned_after[name]) > missing(grades, planned_before[name])
         for name, grades in before.items()
     )
-    yield _unscored(ours, theirs, lost, of=len(before))
+    verdict = Verdict.WORSE if lost else Verdict.NO_WORSE
+    yield Check(ours, theirs, UNSCORED, verdict, len(before), run=float(lost), base=0.0)
     shared = [(before[name], after[name]) for name in before if name in after]
     grades = [(_mean_score(old), _mean_score(new)) for old, new in shared]
     unmeasured = Check(ours, theirs, GRADE, Verdict.UNMEASURED, incidents=0)
@@ -146,11 +148,6 @@ def _checks(
         shares = [(_share(base, old, value), _share(run, new, value)) for old, new in shared]
         known = [(old, new) for old, new in shares if old is not None and new is not None]
         yield judged(attrs.evolve(unmeasured, measure=measure), known, margin)
-
-
-def _unscored(ours: str, theirs: str, lost: int, *, of: int) -> Check:
-    verdict = Verdict.WORSE if lost else Verdict.NO_WORSE
-    return Check(ours, theirs, UNSCORED, verdict, incidents=of, run=float(lost), base=0.0)
 
 
 def _mean_score(attempts: Sequence[Grade]) -> float:
@@ -173,7 +170,7 @@ def judged(check: Check, pairs: Sequence[tuple[float, float]], margin: float) ->
     graded = check.measure == GRADE
     difference = (paired_difference if graded else paired_share_difference)(before, after)
     assert difference is not None  # there is a pair
-    # Of the gain: a mis-page or a false alarm less is a gain.
+    # Bounds of the gain: a mis-page less is one.
     low, high = difference.bounds if graded else (-end for end in reversed(difference.bounds))
     verdict = Verdict.WORSE if high < 0.0 else Verdict.UNDECIDED
     if low > -margin:

@@ -88,8 +88,7 @@ class Kept:
             put_in_order(cell_path(self.directory, TRANSCRIPTS, cell), cell.ids)
         run = load_run(self.directory, seal=self.seal)
         rows = summarise(run)
-        figures = rows_to_json(rows)
-        store.write_json(self.directory / store.SUMMARY_FILE, figures)
+        store.write_json(self.directory / store.SUMMARY_FILE, rows_to_json(rows))
         return rows
 
 

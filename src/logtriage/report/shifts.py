@@ -140,12 +140,9 @@ def _timeline(
     broken: str | None,
 ) -> str:
     scored = broken is None
-    rows = zip(graded.incidents, state.states, strict=True)
+    pairs = zip(graded.incidents, state.states, strict=True)
     link = f"{replays}#/e/{quote(policy, safe='')}"
-    lines = "".join(
-        _row(at, state, incident, alone, firing, link, scored)
-        for at, (incident, alone) in enumerate(rows)
-    )
+    lines = "".join(_row(at, state, *pair, firing, link, scored) for at, pair in enumerate(pairs))
     height = _ROW * (len(graded.incidents) + 2)
     width = _LEFT + _TICK * state.shift.task.ticks + _AFTER
     reasons = "".join(

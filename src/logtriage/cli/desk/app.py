@@ -261,7 +261,7 @@ class Desk(App[State]):
 
     def _show_services(self) -> None:
         narrow = self.size.width < _WIDE
-        self._put("glances", services(self.session, self.size.width if narrow else 0))
+        self._put("glances", services(self.session, room=self.size.width if narrow else 0))
 
     def _close(self) -> None:
         """Show the debrief; a thread adds the belief a few seconds later."""

@@ -324,8 +324,7 @@ def doubts(states: Sequence[State], split: RoleSplit) -> list[list[list[Any]]]:
 
 
 def _doubt(held: "Belief") -> list[Any]:
-    # The likeliest stands first.
-    root, share = next(iter(held.root_causes.items()), (None, 0.0))
+    root, share = next(iter(held.root_causes.items()), (None, 0.0))  # the likeliest
     if held.benign > share:
         root, share = None, held.benign
     return [round(held.entropy, _DIGITS), root, round(share, _DIGITS)]
