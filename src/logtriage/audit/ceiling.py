@@ -45,10 +45,10 @@ class Bounds:
                 situations = Situations(incident, self.rubric)
                 inexact += bool(situations.unknown)
                 if inexact > self.sizes.kinds and situations.unknown:
-                    continue
+                    continue  # changes of enough lists are tried
                 kind = key if situations.unknown else situations.kind
                 if kind not in chosen and len(chosen) >= self.sizes.searches:
-                    continue
+                    continue  # enough kinds are searched
                 kinds[key] = kind
                 chosen.setdefault(kind, situations)
             covered += 1

@@ -169,7 +169,7 @@ def _in_child(job: bytes, name: str, count: int, seed: str) -> str | None:
         timeout=_CHILD_TIMEOUT,
         env=os.environ | {"PYTHONHASHSEED": seed},
     )
-    if done.returncode == 3:
+    if done.returncode == 3:  # it could not import the subject
         return None
     if done.returncode:
         return f"failed: {done.stderr.decode(errors='replace').strip()[-200:]}"

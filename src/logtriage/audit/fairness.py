@@ -104,6 +104,7 @@ def _other_truth(incident: Incident, world: Simulation, number: int) -> tuple[Hy
 
 
 def _draw_truth(world: Simulation, bits: int, *, keeps_fault: bool) -> Hypothesis:
+    """A truth drawn from the prior; it may keep a fault where several are possible."""
     if not world.setting.several:
         return draw_truth(prior(world.setting, world.topology, world.held), bits)
     sets = set_prior(world.setting, world.topology, world.held)

@@ -126,7 +126,7 @@ def idle(work: Work) -> Outcome:
         "say all of these": tuple(replies.values()),
     }
     earned = panel.scorer.by_kind(list(lists.values())).max(axis=1).tolist()
-    least = panel.subject.rubric.bounds[0]
+    least, _ = panel.subject.rubric.bounds
     paid = {name: most for name, most in zip(lists, earned, strict=True) if most > least}
     lead = ", ".join(f"{name!r} earns up to {most:.4f}" for name, most in list(paid.items())[:4])
     return judged(

@@ -196,7 +196,7 @@ def _net_value(work: _Work) -> Outcome:
         values[policy] = value
     summary = "; ".join(
         f"the {name}'s net value is {value.net:.3f}, {value.handed_over:.0%} handed over, "
-        f"{value.paged_right or 0.0:.0%} paged right, {value.mis_paged or 0.0:.0%} mis-paged"
+        f"{value.paged_right:.0%} paged right, {value.mis_paged:.0%} mis-paged"
         for name, value in values.items()
     )
     evidence: dict[str, Any] = {name: attrs.asdict(value) for name, value in values.items()}

@@ -51,12 +51,12 @@ def compare(
     check_drawn_alike(run_a, run_b)
     a, b = loaded_runs([run_a, run_b], options.seal_in(seal_file))
     compared = compare_runs(a, b, policy_a=policy_a, policy_b=policy_b)
-    pairs = [(pair.task, pair.policy_a, pair.policy_b) for pair in compared]
-    money = () if prices is None else worth_differences(a, b, pairs, prices)
+    keys = [(pair.task, pair.policy_a, pair.policy_b) for pair in compared]
+    money = () if prices is None else worth_differences(a, b, keys, prices)
     if as_json:
-        by_pair = {(row.task, row.policy_a, row.policy_b): row for row in money}
-        for pair, key in zip(compared, pairs, strict=True):
-            worth = {"money": attrs.asdict(by_pair[key])} if key in by_pair else {}
+        worths = {(row.task, row.policy_a, row.policy_b): row for row in money}
+        for pair, key in zip(compared, keys, strict=True):
+            worth = {"money": attrs.asdict(worths[key])} if key in worths else {}
             emit({**attrs.asdict(pair), **worth})
     else:
         print_comparisons(
@@ -74,7 +74,7 @@ def compare(
         ours, theirs = (_players(split, with_fingerprint=alike) for split in splits)
         note(f"A is of {ours}, B of {theirs}", "yellow")
     by_place = ", ".join(
-        dict.fromkeys(f"{ours} and {theirs}" for _, ours, theirs in pairs if ours != theirs)
+        dict.fromkeys(f"{ours} and {theirs}" for _, ours, theirs in keys if ours != theirs)
     )
     if policy_a is None and policy_b is None and by_place:
         note(f"paired by position, since the names differ: {by_place}", "yellow")

@@ -142,7 +142,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         if len(free):
             self._batch.restart(free, self._playlist.take(len(free)))
         screen = self._batch.step(chosen, active)
-        self._closed = screen.closing >= 0
+        self._closed = screen.closing >= 0  # -1 while it is open
         truncations = screen.closing == _OUT_OF_TIME
         shown = screen.observation
         if self._beliefs is not None:

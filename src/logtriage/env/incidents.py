@@ -97,7 +97,7 @@ class Playlist:
 def _check_playable(task: TaskSpec, split: str, own_topology: bool, *, pooled: bool) -> None:
     check_split(split)
     if pooled:
-        return
+        return  # checked_pool has seen to it
     check_one_world(task)
     if split == "ood" and not own_topology:
         raise InvalidInput(

@@ -149,6 +149,7 @@ def is_constant(policy: str) -> bool:
 
 
 def _agents(policies: Iterable[str]) -> list[str]:
+    """The policies that are no constants; all of them if all are constants."""
     names = list(policies)
     return [name for name in names if not is_constant(name)] or names
 
@@ -261,7 +262,7 @@ def _bound(
     """The mean over planned incidents, with 0 for attempts without a score."""
     graded = grades_of(run, agent, [task])
     means = [fsum(each.score for each in graded.get(name, ())) / attempts[name] for name in planned]
-    return fmean(means)  # of at least one incident
+    return fmean(means)  # both runs have scored one at least
 
 
 def check_drawn_alike(run_a: str | PathLike[str], run_b: str | PathLike[str]) -> None:

@@ -182,7 +182,9 @@ def _score(difference: float, gained: float, lost: float, count: int) -> float:
     share = (sqrt(max(0.0, b * b - 4.0 * a * c)) - b) / (2.0 * a)
     variance = count * (2.0 * share + difference * (1.0 - difference))
     excess = gained - lost - count * difference
-    return excess / sqrt(variance) if variance > 0.0 else copysign(inf, excess) if excess else 0.0
+    if variance > 0.0:
+        return excess / sqrt(variance)
+    return copysign(inf, excess) if excess else 0.0
 
 
 def pass_at_k(passed: int, attempts: int, k: int) -> float:

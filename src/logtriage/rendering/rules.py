@@ -175,9 +175,9 @@ def _talk_rules(seat: Role, topology: Topology) -> Iterable[str]:
         names = ", ".join(topology.names[place] for place in sorted(watched(seat, topology)))
         yield f"YOUR SERVICES, of which alone you see and may request anything: {names or 'none'}."
     if seat.hears_late:
-        late = f"reaches you {counted(seat.delay, 'tick')} late" if seat.delay else ""
+        ticks = counted(seat.delay, "tick")
+        late = f"what others declare and report reaches you {ticks} late" if seat.delay else ""
         lost = f"{seat.loss} of 100 reports of others never reach you" if seat.loss else ""
-        late = late and f"what others declare and report {late}"
         yield f"BOARD: {'; '.join(text for text in (late, lost) if text)}."
     if seat.budget is not None:
         yield f"BUDGET: you may make {seat.budget} requests."

@@ -98,7 +98,7 @@ def _news(observation: Observation, before: Observation | None) -> Iterator[str]
         known.add(f"DECLARED: {_declared_line(observation)}")
     if before is not None:
         known.add(_header(observation))
-        if observation.may is None:
+        if observation.may is None:  # it knows what it did, if nothing came of it
             known.add(f"LAST: {'; '.join(map(describe, observation.last_actions))}")
         yield f"TICK {observation.tick}/{observation.horizon}"
     yield from (part for part in _parts(observation) if part not in known)

@@ -233,7 +233,7 @@ class Desk(App[State]):
         if self.session.state.is_closed or self._pending == [None]:
             self.exit(self.session.state)
         else:
-            self._ask("Stop here? The grade is then of what you did so far.", None)
+            self._ask("Stop here? The grade is then of what you did so far.", action=None)
 
     # -- what is shown --------------------------------------------------------------------
 
