@@ -128,7 +128,7 @@ def weighed(decisions: Sequence[Decision], limits: Thresholds) -> Outcome:
         interval = _mean([float(gain > 0.0) for gain in above])
         for limited, least, most in limits.handed_over:
             low, high = interval.bounds
-            if limited == worth and not (high >= least and low <= most):
+            if limited == worth and (high < least or low > most):
                 wanted = f"{least:.0%} to {most:.0%} wanted"
                 wrong.append(f"{share:.0%} are handed over at c = {worth:g}, {wanted}")
     if ignored.bounds[1] < limits.ignoring:

@@ -194,7 +194,7 @@ def leaks(work: Work) -> Outcome:
     """Ids, seeds, horizon, worth of a hand-over, order and lengths tell nothing of the truth."""
     shown, answers = work.shared(first_screens), work.shared(varied_answers)
     if not answers:
-        return judged(False, NEVER_VARIES)
+        return judged(passed=False, summary=NEVER_VARIES)
     pairs, constant = list[_Pair](), list[str]()
     for name, read in _NUISANCES.items():
         values = [read(row) for row in shown]

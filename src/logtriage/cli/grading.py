@@ -90,7 +90,7 @@ def grade(
             grade_files(sources, incidents, rubric=rubric, role_split=own, jobs=workers)
         ) as every,
     ):
-        bar.show(0, None)
+        bar.show(0, total=None)
         for graded in every:
             if isinstance(graded, TranscriptError):
                 tally.bad += 1
@@ -105,7 +105,7 @@ def grade(
                     emit(grade_to_json(graded.grade))
                 else:
                     _print(console, graded.grade)
-            bar.show(tally.lines, None)
+            bar.show(tally.lines, total=None)
     bad.end()
     if as_json:
         emit({"summary": tally.to_json()})

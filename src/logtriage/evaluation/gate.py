@@ -110,7 +110,7 @@ def gate_runs(
         for check in _checks(run, base, ours, theirs, margins or Margins())
     ]
     if policy is None and base_policy is None:
-        for name in unpaired(base, run)[0]:
+        for name in unpaired(base, run)[0]:  # those of the base
             lost = len(grades_of(base, name, base.tasks))
             if lost and not base.is_scripted(name):
                 worse = Check(name, name, UNSCORED, Verdict.WORSE, lost, run=float(lost), base=0.0)

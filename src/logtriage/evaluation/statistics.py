@@ -61,7 +61,7 @@ def mean_interval(values: Sequence[float]) -> Interval | None:
     if not count:
         return None
     if count == 1:
-        return Interval(values[0], None, None)
+        return Interval(values[0], low=None, high=None)
     sample = np.asarray(values, dtype=np.float64)
     means = np.concatenate([sample[rows].mean(axis=1) for rows in _resampled(count)])
     return resampled_interval(fsum(values) / count, means)
@@ -103,7 +103,7 @@ def ratio_interval(above: Sequence[float], below: Sequence[float]) -> Interval |
     if not above:
         return None
     if len(above) == 1:
-        return Interval(above[0] / below[0], None, None)
+        return Interval(above[0] / below[0], low=None, high=None)
     upper, lower = (np.asarray(values, dtype=np.float64) for values in (above, below))
     ratios = [upper[rows].sum(axis=1) / lower[rows].sum(axis=1) for rows in _resampled(len(above))]
     return resampled_interval(sum(above) / sum(below), np.concatenate(ratios))

@@ -112,7 +112,7 @@ def write_timelines(run: Path, out: Path, *, beliefs: int = MAX_BELIEFS) -> int:
 
 def _as_episode(policy: str, state: State, broken: str | None) -> Episode:
     """An incident of a shift as an episode; a wait stands for the ticks after its last action."""
-    if state.tick > state.history[-1][0] + 1:
+    if state.tick > state.history[-1][0] + 1:  # ticks passed after its last action
         state = attrs.evolve(state, history=(*state.history, (state.tick - 1, Wait())))
     graded = grade_alone(state) if broken is None else unscored(state.incident, broken)
     return Episode(policy, state.incident, transcript_of(state, agent=policy), graded)

@@ -52,8 +52,8 @@ SHIFT_TASKS: Final = MappingProxyType(
     {
         task.id: task
         for task in (
-            ShiftTask("quiet_shift-v1", "A quiet shift", "cascading_failure-v4", 40),
-            ShiftTask("busy_shift-v1", "A busy shift", "cascading_failure-v4", 280),
+            ShiftTask("quiet_shift-v1", "A quiet shift", "cascading_failure-v4", rate=40),
+            ShiftTask("busy_shift-v1", "A busy shift", "cascading_failure-v4", rate=280),
         )
     }
 )

@@ -65,7 +65,7 @@ class WorkOption:
     asks: bool = False
 
 
-LEAVE: Final = WorkOption(0.0, 0.0)
+LEAVE: Final = WorkOption(gain=0.0, ticks=0.0)
 
 
 @attrs.frozen
@@ -128,7 +128,7 @@ def _in_turn(gain: float, kinds: Iterable[type[Action]], before: float = 0.0) ->
 def _dismissals(gain: float, plan: Sequence[Action], state: State) -> list[WorkOption]:
     """Options: dismiss at once, or declare the severity first, if the plan does."""
     share = 1.0 if state.facts.severity is not None else _DISMISSED
-    return [WorkOption(gain * share, 1), WorkOption(gain, 2)][: len(plan)]
+    return [WorkOption(gain * share, ticks=1), WorkOption(gain, ticks=2)][: len(plan)]
 
 
 def _next(plan: Sequence[Action], option: WorkOption) -> Action:

@@ -277,7 +277,7 @@ def waterfall(grades: Sequence[Grade]) -> tuple[Fall, ...]:
     rest = last.score - total
     if abs(rest) > _ROUNDING:
         reason = "the rubric keeps its grades within bounds"
-        falls.append(Fall("bounds", "bounds", rest, reason, None))
+        falls.append(Fall("bounds", "bounds", rest, reason, tick=None))
     return tuple(falls)
 
 

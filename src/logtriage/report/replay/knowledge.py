@@ -59,7 +59,7 @@ def readings(observation: Observation) -> Iterator[Reading]:
                 odd = is_odd(read, observation)
                 onset = _onset(read, places, observation)
                 for text in panels.lines(read, places) if read.rows else (read.text,):
-                    yield Reading(read.service, text, True, odd, onset)
+                    yield Reading(read.service, text, asked=True, odd=odd, onset=onset)
 
 
 def _onset(read: Gauge | Trace, places: Sequence[int], seen: Observation) -> int | None:
