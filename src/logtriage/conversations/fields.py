@@ -89,7 +89,7 @@ def at_place(place: str, error: InvalidInput) -> TranscriptError:
 
 
 def _has_messages(row: Row) -> bool:
-    """Whether a row with ``actions`` has messages, too; if these are empty, in any known field."""
+    """Whether a row with ``actions`` has messages, too; beside no action, in any known field."""
     keys = ("messages", "completion") if row["actions"] else ("nodes", *MESSAGES_AT)
     kinds = list if row["actions"] else list | str | Mapping
     return any(isinstance(row.get(key), kinds) and bool(row[key]) for key in keys)
@@ -202,7 +202,7 @@ def status_of(row: Mapping[str, Any]) -> str:
 def extra_of(conversation: Conversation) -> dict[str, Any]:
     """The short plain fields of a row that a transcript keeps.
 
-    Of a transcript's own fields (cost, counts, ranking) only what fits: others mean other things.
+    Fields named like a transcript's (cost, counts, ranking) are kept only if their values fit.
     """
     kept = _kept(conversation.row)
     return {key: value for key, value in kept.items() if key != conversation.place}

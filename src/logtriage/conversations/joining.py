@@ -86,7 +86,7 @@ def joined(
 
 
 def _is_fragment(row: LogRow) -> bool:
-    """Whether a row of a log is no whole attempt, and no error of its own says so."""
+    """Whether a row is a part: refused without a reply, or one reply that is no whole attempt."""
     if not row.spent.turns:
         return isinstance(row.result, TranscriptError)
     starts = row.conversation is not None and 0 in _ticks(_shown_first(row.conversation))
@@ -109,6 +109,7 @@ def _is_log(group: Sequence[LogRow]) -> bool:
             shown.append(row.prefixes[:-1])
             is_readable = len(result.transcript.actions) == 1 and not result.unread
             calls += is_readable and not result.is_closed
+    # At least half are single calls, and what was shown before them differs or is not in the rows.
     return 2 <= len(shown) <= 2 * calls and (len({*shown}) > 1 or () in shown)
 
 
@@ -141,7 +142,7 @@ def _conversations(group: Sequence[LogRow]) -> Iterator[list[LogRow]]:
             continue
         begun = any(part.spent.turns for part in threads.get(thread, ()))
         if begun and 0 in _ticks(_shown_first(conversation)):
-            yield threads.pop(thread)
+            yield threads.pop(thread)  # its next attempt begins
         threads.setdefault(thread, []).append(row)
     yield from threads.values()
 

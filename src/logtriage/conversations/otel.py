@@ -59,7 +59,7 @@ def telemetry_rows(lines: Sequence[Line]) -> list[dict[str, Any]]:
             usage = {key: span["attributes"][key] for key in span["attributes"] if "token" in key}
             if isinstance(messages[-1], Mapping) and not span["attributes"].keys() & set(_WHOLE):
                 messages = [*messages[:-1], {**messages[-1], "usage": usage}]
-                usage = {}
+                usage = {}  # it is of the reply, not of the row
             rows.append({**row, "messages": messages, "usage": usage})
     return rows
 

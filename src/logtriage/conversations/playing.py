@@ -83,8 +83,7 @@ class _Pending:
         """How likely the step was played; steps with the least numbers are left out first."""
         if self.refused:
             return 0
-        order = (bool(self.screens), self.answer is None, self.readable)
-        return 1 + int("".join(str(int(bit)) for bit in order), 2)
+        return 1 + 4 * bool(self.screens) + 2 * (self.answer is None) + self.readable
 
 
 def played(incident: Incident, messages: Sequence[Message], steps: Sequence[Step]) -> Played:
@@ -160,8 +159,8 @@ class _Replay:
                 self._confirm(count, step.screens, step.answer, shown[step])
         for place, answer in loose:
             screens = screens_in(answer.text, self.state.incident)
-            own = any(not step.readable and step.step.by_shell for step in self.pending[-1:])
-            if not own and (screens or closed_in(answer.text)):
+            made_up = any(not step.readable and step.step.by_shell for step in self.pending[-1:])
+            if not made_up and (screens or closed_in(answer.text)):
                 count = len(self.pending)
                 if answer.to_call and screens:  # it answers no call here, and takes none back
                     count = min(count, max(0, screens[0].tick - self.state.tick))
@@ -211,11 +210,11 @@ class _Replay:
         """Play those steps of a group after which the replay shows ``screen``."""
         surplus = len(group) - (screen.tick - self.state.tick)
         # A screen of an unknown tool rules out no action: the agent may have made it up.
-        others = bool(group) and group[-1].step.id is not None and not group[-1].readable
+        by_other_tool = bool(group) and group[-1].step.id is not None and not group[-1].readable
         doubtful = [
             at
             for at, step in enumerate(group)
-            if not step.step.by_shell and not (others and step.readable)
+            if not step.step.by_shell and not (by_other_tool and step.readable)
         ]
         if not 0 <= surplus <= len(doubtful):
             raise InvalidInput(

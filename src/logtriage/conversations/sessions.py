@@ -29,7 +29,7 @@ _CODEX_EVENTS = ("thread.", "turn.", "item.")
 _CODEX_FIELDS = frozenset({"type", "thread_id", "item", "usage", "error"})
 #: Items of Codex that are no messages.
 _CODEX_OTHERS = ("ghost_snapshot", "compaction", "compaction_summary", "other")
-_PREFIX: Final = "ATIF-"
+_ATIF: Final = "ATIF-"
 _ROLES: Final = {"agent": "assistant", "user": "user", "system": "system"}
 
 
@@ -46,7 +46,8 @@ def claude_rows(lines: Sequence[Line]) -> Rows:
     """The conversations in lines of Claude Code: for each root, the branch to its last message.
 
     In streams, which have no branches, each session is a conversation. Subagents are left out.
-    Answers to calls of the branch belong to it even if they branch off.
+    Answers to calls of the branch belong to it even if they branch off. Of lines with the same uuid
+    the last counts.
     """
     messages = [
         line
@@ -177,7 +178,7 @@ def message_rows(lines: Sequence[Line]) -> Rows:
 def is_atif(row: Mapping[str, Any]) -> bool:
     """Whether a row is a trajectory in ATIF, the format of Harbor and others."""
     version = row.get("schema_version")
-    return isinstance(version, str) and version.startswith(_PREFIX)
+    return isinstance(version, str) and version.startswith(_ATIF)
 
 
 def row_of_trajectory(row: Mapping[str, Any]) -> dict[str, Any]:
