@@ -80,7 +80,7 @@ def _spread(value: int, unit: str) -> str:
 
 
 def _figure(value: int, unit: str) -> str:
-    """A figure with its unit; basis points as a percentage, cut to a tenth, in integers."""
+    """A figure with its unit; basis points as a percentage, cut to a tenth (never -0.0%)."""
     if unit in _THOUSANDTHS:
         return f"{value / 1000:g}{_THOUSANDTHS[unit]}"
     if unit == "%":

@@ -61,6 +61,7 @@ BASELINES: Final = ("fault-free", "pre-fault", "none")
 
 #: How a record is shown: with a dashboard of every figure that strays, or figures on request.
 VIEWS: Final = ("dashboard", "on_request")
+DASHBOARD, ON_REQUEST = VIEWS
 #: The tasks of incidents by their view: results of both must not be mixed.
 TASKS: Final = dict(zip(VIEWS, ("recorded", "recorded_models"), strict=True))
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*/[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -250,7 +251,7 @@ class RecordedIncident:
     task: str = "recorded"
     horizon: int = 8
     origin: str = ""
-    view: str = VIEWS[0]
+    view: str = DASHBOARD
     schema: str = SCHEMA
 
     def __attrs_post_init__(self) -> None:

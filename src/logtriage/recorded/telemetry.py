@@ -79,7 +79,7 @@ class RecordedTelemetry:
         now = tick * self.tick_seconds
         latest: dict[tuple[str, str], tuple[int, int, RecordedChange]] = {}
         for row in self.recording.changes:
-            if row.second <= now:
+            if row.second <= now:  # of a change that goes on after now, only its beginning counts
                 at, count = (row.until, row.count) if row.until <= now else (row.second, 1)
                 key = row.service, template(row.kind, row.detail)
                 before, known, _ = latest.get(key, (at, 0, row))
@@ -171,11 +171,12 @@ class RecordedTelemetry:
 
 def _change(at: int, count: int, row: RecordedChange, now: int) -> Change:
     detail = row.detail if count == 1 else f"{row.detail} (x{count})"
-    return Change(row.service, row.kind, (now - at) // 60, detail)
+    minutes = (now - at) // 60
+    return Change(row.service, row.kind, minutes, detail)
 
 
-def _at(ticks: tuple[tuple[LogLine, ...], ...], tick: int) -> tuple[LogLine, ...]:
-    return ticks[min(max(tick, 0), len(ticks) - 1)]
+def _at(by_tick: tuple[tuple[LogLine, ...], ...], tick: int) -> tuple[LogLine, ...]:
+    return by_tick[min(max(tick, 0), len(by_tick) - 1)]
 
 
 def _reading(series: Series, tick: int, usual: Measure) -> Reading | None:
@@ -201,7 +202,7 @@ def signals_of(
     service: RecordedService, others: Mapping[str, tuple[int, int]], ticks: Iterable[int]
 ) -> Iterator[tuple[Signal, ...]]:
     """Yield a service's signals at each tick; ``others`` are stand-ins from :func:`borrowed`."""
-    usual = {
+    usual = {  # (usual value, spread, whether they are borrowed)
         name: (getattr(service.baseline, name), getattr(service.spread, name), False)
         for name in FIGURES
     }
@@ -247,11 +248,11 @@ def borrowed(services: Sequence[RecordedService]) -> dict[str, tuple[int, int]]:
         ]
         if len(known) >= ENOUGH:
             values, spreads = zip(*known, strict=True)
-            middle = _middle(values)
+            middle = _upper_median(values)
             differ = sqrt(sum((value - middle) ** 2 for value in values) / len(values))
-            pooled[name] = middle, max(1, round(hypot(_middle(spreads), differ)))
+            pooled[name] = middle, max(1, round(hypot(_upper_median(spreads), differ)))
     return pooled
 
 
-def _middle(values: Sequence[int]) -> int:
+def _upper_median(values: Sequence[int]) -> int:
     return sorted(values)[len(values) // 2]

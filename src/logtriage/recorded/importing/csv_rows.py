@@ -96,14 +96,14 @@ def read_sound_rows(
         lines = lines_of(file, name, MAX_CSV_LINE, skip)
         header = _split(_text(next(lines, (1, b""))[1], 1, name, "replace")) or []
         _check_columns(header, columns, name)
-        places = [header.index(column) for column in columns]
-        places += [header.index(column) if column in header else -1 for column in optional]
+        places: list[int | None] = [header.index(column) for column in columns]
+        places += [header.index(column) if column in header else None for column in optional]
         for number, line in lines:
             row = _split(_text(line, number, name, "replace"))
             if row is None:
                 left_out.add("broken CSV", f"{name}:{number}")
             elif len(row) == len(header):
-                yield number, [row[place] if place >= 0 else "" for place in places]
+                yield number, ["" if place is None else row[place] for place in places]
             elif line.strip():
                 left_out.add("wrong column count", f"{name}:{number}")
 

@@ -168,13 +168,12 @@ class Source:
                     columns = ("Time", "CpuUsageRate(%)", "PodServerLatencyP99(s)")
                     for at, (cpu, p99, load) in self._samples(path, columns, "PodWorkload(Ops)"):
                         # PodSuccessRate(%) is all zero: not published, rather than all failures.
-                        pods.append(
-                            Usage(at, service, scaled(cpu, 100), latency(p99), scaled(load, 60))
-                        )
+                        cpu_bp, calls = scaled(cpu, 100), scaled(load, 60)
+                        pods.append(Usage(at, service, cpu_bp, latency(p99), calls))
                 elif re.fullmatch(r"front_service\.csv(\.gz)?", file.name):
                     path = inside(self.root, file)
                     for at, (p99,) in self._samples(path, ("Time", "LatencyP99(s)")):
-                        front.append(Usage(at, "", None, latency(p99)))
+                        front.append(Usage(at, "", p99_ms=latency(p99)))
             self._usage[folder] = Rows(usage=tuple(pods), edge_usage=tuple(front))
         return self._usage[folder]
 
@@ -233,7 +232,7 @@ def _second(text: str) -> int | None:
 
 
 def whole(text: str) -> int:
-    """A number of up to 19 digits; -1 for any other text."""
+    """A number of up to 19 digits; -1, which no time is, for any other text."""
     return int(text) if len(text) < 20 and text.isascii() and text.isdecimal() else -1
 
 

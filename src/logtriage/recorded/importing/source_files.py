@@ -205,7 +205,7 @@ def _values(file: IO[bytes], name: str, left_out: LeftOut | None) -> Iterator[tu
     except BundleError as error:
         if left_out is None:
             raise
-        left_out.add(*_reason(error, name))
+        left_out.add(*_reason_and_place(error, name))
 
 
 def while_sound(
@@ -217,7 +217,7 @@ def while_sound(
     except BundleError as error:
         if left_out is None:
             raise
-        left_out.add(*_reason(error, name))
+        left_out.add(*_reason_and_place(error, name))
 
 
 def _by_line(
@@ -230,10 +230,10 @@ def _by_line(
             except BundleError as error:
                 if left_out is None:
                     raise BundleError(f"{error} ({SKIP_BAD})") from None
-                left_out.add("not JSON", _reason(error, name)[1])
+                left_out.add("not JSON", f"{name}:{number}")
 
 
-def _reason(error: BundleError, name: str) -> tuple[str, str]:
+def _reason_and_place(error: BundleError, name: str) -> tuple[str, str]:
     line, _, reason = str(error).removeprefix(f"{name}:").partition(": ")
     return reason, f"{name}:{line}"
 
