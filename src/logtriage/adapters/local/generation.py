@@ -120,7 +120,7 @@ class Batch:
         if len(self.ids) < 2:
             return
         different = list(dict.fromkeys(map(tuple, self.ids)))
-        shared = min(common_prefix(different), min(map(len, different)) - 1)
+        shared = min(common_prefix(different), min(map(len, different)) - 1)  # one id stays unread
         if shared > 0:
             self._begin(1)
             self._forward([list(different[0][:shared])])

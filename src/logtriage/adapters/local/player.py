@@ -237,7 +237,7 @@ class LocalPlayer:
         warnings.filterwarnings("ignore", module="transformers|peft|torch")
         disable_progress_bar()
         tokenizer = load_tokenizer(place, template)
-        Chat(tokenizer, told)
+        Chat(tokenizer, told)  # checks the template before the weights are loaded
         model = load_model(place)
         named = getattr(model.generation_config, "eos_token_id", None)
         stops = named if isinstance(named, list) else [] if named is None else [named]
