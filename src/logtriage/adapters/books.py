@@ -94,7 +94,7 @@ class IncidentBook(RunBook):
 
     def recover(self, name: str, done: Sequence[Any]) -> None:
         """Keep an episode whose server died after ``done``; unscored unless that closed it."""
-        self.keep(name, _play_actions(self.open(name), done), {})
+        self.keep(name, _play_actions(self.open(name), done), extra={})
 
     def keep(self, name: str, played: Episode, extra: Mapping[str, Any]) -> None:  # noqa: ARG002
         """Append the transcript to its cell."""
@@ -122,7 +122,7 @@ class ShiftBook:
 
     def recover(self, name: str, done: Sequence[Any]) -> None:
         """Keep a shift whose server died after ``done``; unscored unless the shift was over."""
-        self.keep(name, _play_actions(self.open(name), done), {})
+        self.keep(name, _play_actions(self.open(name), done), extra={})
 
     def keep(self, name: str, played: ShiftEpisode, extra: Mapping[str, Any]) -> None:
         """Append the record of a shift to the file."""
@@ -245,7 +245,7 @@ class TeamBook(RunBook):
         states = replay(transcript, resolve=self.kept.incidents, splits=splits_with(self.split))
         if not states[-1].is_closed:
             transcript = attrs.evolve(transcript, status=f"error: {STOPPED}")
-        self.write(transcript, {})
+        self.write(transcript, extra={})
 
     def keep(self, name: str, played: Round, extra: Mapping[str, Any]) -> None:  # noqa: ARG002
         """Append the transcript to its cell."""

@@ -95,7 +95,7 @@ class Spent:
 
     @classmethod
     def of(cls, turns: Iterable[Sequence[Mapping[str, Any]]], row: Counts) -> "Spent":
-        """Read the counts noted in the messages of each turn; ``row`` are those of the row."""
+        """Read the counts noted in each turn; a response counts in its first turn."""
         seen: set[str] = set()
         found = []
         for turn in turns:
@@ -114,10 +114,11 @@ class Spent:
         """
         turns, row = list(self.turns), self.row
         if beginnings or len(turns) == 1:
-            for one in (*beginnings, self):
-                if counts := {**one.row, **(one.turns[-1] or {})} if one.turns else {}:
+            for part in (*beginnings, self):
+                counts = {**part.row, **(part.turns[-1] or {})} if part.turns else {}
+                if counts:
                     requests = {"requests": 1} if counts.keys() & _NAMES.keys() else {}
-                    turns[len(one.turns) - 1] = {**requests, **counts}
+                    turns[len(part.turns) - 1] = {**requests, **counts}
             row = {}
         return _total(turns, row)
 

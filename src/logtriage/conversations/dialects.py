@@ -67,8 +67,8 @@ def _read(raw: Message, where: str) -> Messages:
     counts = usage_in(raw)
     if not counts or any(USED in message for message in messages):
         return messages
-    own = raw.get("id") if raw.get("type") == "message" else None  # Claude Code: of several lines
-    return noted(messages, counts, own if isinstance(own, str) else where)
+    key = raw.get("id") if raw.get("type") == "message" else None  # lines of Claude Code share it
+    return noted(messages, counts, key if isinstance(key, str) else where)
 
 
 def _choice(field: str, inside: str) -> Callable[[Message, str], Messages]:
@@ -90,7 +90,7 @@ def _holds(field: str, but_no: tuple[str, ...] = ()) -> Callable[[Message], bool
 
 def _inside(field: str) -> Callable[[Message, str], Messages]:
     def read(raw: Message, where: str) -> Messages:
-        if where.count(".") > _DEEPEST:
+        if where.count(".") > _DEEPEST:  # a dot for each level
             raise InvalidInput(f"{where}.{field}: messages nested too deeply")
         return _listed(raw[field], f"{where}.{field}")
 

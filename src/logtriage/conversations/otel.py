@@ -162,7 +162,8 @@ def _event(event: Any) -> Any:
     if isinstance(body.get("message"), Mapping):
         message = body.pop("message")
         body |= message
-    role = "assistant" if name.endswith(".choice") else name.split(".")[1] if "." in name else None
+    named = name.split(".")[1] if "." in name else None
+    role = "assistant" if name.endswith(".choice") else named
     message = {"role": role, "content": "", **body}
     if message["role"] == "tool" and "id" in message:
         message["tool_call_id"] = message["id"]

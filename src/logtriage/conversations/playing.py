@@ -292,7 +292,8 @@ class _Replay:
         for step in steps:
             answered = step.answer is not None and not step.screens and not step.step.by_shell
             unseen = answered and self.shows and not self.quiet
-            if not step.refused and not (unseen and not self._may_close(kept, step)):
+            is_left_out = step.refused or (unseen and not self._may_close(kept, step))
+            if not is_left_out:
                 kept.append(step)
         return kept
 

@@ -83,12 +83,12 @@ def _above(line: Line, by_uuid: Mapping[str, Line]) -> str | None:
 
 def _branch(name: str, above: Mapping[str, str | None], known: Mapping[str, str]) -> Iterator[str]:
     """The uuid of a line, of the line that it follows, and so on to a root or a ``known`` line."""
-    at: str | None = name
+    uuid: str | None = name
     seen: set[str] = set()
-    while at is not None and at not in seen:
-        yield at
-        seen.add(at)
-        at = None if at in known else above[at]
+    while uuid is not None and uuid not in seen:
+        yield uuid
+        seen.add(uuid)
+        uuid = None if uuid in known else above[uuid]
 
 
 def _on_branch(messages: Iterable[Line], branch: Collection[str]) -> Iterator[Line]:

@@ -197,15 +197,15 @@ def _trace(
     end = 1000 * (second - 1) - 10 * service
     trace, own = tape.hex_id(32, second, service), tape.hex_id(16, second, service, "server")
     failed, failing = errors != usual[SPANS[1]].ordinary, named_service(errors)
-    begun = end - total
-    yield service, _span(tape, trace, own, "", "", begun, end, failed=failed)
+    begun, no_parent, no_peer = end - total, "", ""
+    yield service, _span(tape, trace, own, no_parent, no_peer, begun, end, failed=failed)
     for callee in calls:
         client, server = (tape.hex_id(16, second, service, callee, side) for side in "cs")
         peer, broken = tape.names[callee], callee == failing
         until = begun + waits[peer]
         yield service, _span(tape, trace, client, own, peer, begun, until, failed=broken)
         inside = max(begun, until - _ON_THE_WAY_MS)
-        yield callee, _span(tape, trace, server, client, "", begun, inside, failed=broken)
+        yield callee, _span(tape, trace, server, client, no_peer, begun, inside, failed=broken)
         begun = until
 
 

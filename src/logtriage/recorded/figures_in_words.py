@@ -43,7 +43,7 @@ def gauge(service: str, tick: int, signal: Signal) -> Gauge:
         whose = "usual of others" if signal.borrowed else "usual"
         spread = "" if signal.spread is None else f" ± {_spread(signal.spread, unit)}"
         text += f" ({whose} {_figure(signal.usual, unit)}{spread})"
-    return Gauge(service, signal.name, (tick,), (), text, signal)
+    return Gauge(service, signal.name, starts=(tick,), tokens=(), text=text, signal=signal)
 
 
 def time_spent(service: RecordedService, called: Iterable[RecordedService], tick: int) -> str:

@@ -6,7 +6,7 @@ The window of tick ``t`` ends when the tick begins: seconds ``30 (t - 1)`` to ``
 """
 
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 import attrs
@@ -271,7 +271,7 @@ class RecordedIncident:
         except ValueError:
             raise BundleError(f"opened must be an ISO time, got {self.opened!r}") from None
         require(
-            opened.utcoffset() is not None and not opened.utcoffset(),
+            opened.utcoffset() == timedelta(0),
             f"opened must be in UTC ('…Z' or '…+00:00'), got {self.opened!r}",
         )
         known = {service.name for service in self.recording.services}

@@ -77,7 +77,7 @@ class RecordedTelemetry:
         Changes of one service that say the same are shown as one, with a count.
         """
         now = tick * self.tick_seconds
-        latest: dict[tuple[str, str], tuple[int, int, RecordedChange]] = {}
+        latest: dict[tuple[str, str], tuple[int, int, RecordedChange]] = {}  # last seen, count, row
         for row in self.recording.changes:
             if row.second <= now:  # of a change that goes on after now, only its beginning counts
                 at, count = (row.until, row.count) if row.until <= now else (row.second, 1)
@@ -133,7 +133,7 @@ class RecordedTelemetry:
         by_name = {row.name: row for row in self.recording.services}
         asked = self.recording.services[service]
         text = time_spent(asked, [by_name[name] for name in asked.calls], tick)
-        return (Trace(asked.name, "time", (tick,), (), text),) if text else ()
+        return (Trace(asked.name, "time", starts=(tick,), tokens=(), text=text),) if text else ()
 
     @cached_property
     def _signals(self) -> tuple[tuple[tuple[Signal, ...], ...], ...]:

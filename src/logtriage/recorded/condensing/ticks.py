@@ -109,7 +109,7 @@ class Clock:
             return []
         last = known[-1]
         if self._newest_sample >= times[-1] + stale:
-            last = (self._newest_sample + stale - 1 - self._opened) // self._tick_ms
+            last = (self._newest_sample + stale - 1 - self._opened) // self._tick_ms  # still fresh
         return column[: last + 1 - FIRST_TICK]
 
 

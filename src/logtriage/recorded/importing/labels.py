@@ -104,9 +104,9 @@ class Stretch:
     id: str
     opened: int
     usual: tuple[int, int] | None
-    until: int | None
     truth: RecordedTruth
     view: str
+    until: int | None = None
     origin: str = ""
 
 
@@ -127,7 +127,7 @@ def stretches_of(
         _refuse_overlap(label, horizon, tick_seconds)
     if not models:
         return tuple(
-            Stretch(label, label.id, label.opened, label.baseline, None, label.truth, DASHBOARD)
+            Stretch(label, label.id, label.opened, label.baseline, label.truth, DASHBOARD)
             for label in labels
         )
     stretches = (row for label in labels for row in for_models(label, horizon, tick_seconds, note))
@@ -173,7 +173,7 @@ def for_models(
     origin, source = f"made of {label.id}", label.id.partition("/")[0]
     lead = int(_hash(label.id, "lead"), 16) % (MAX_LEAD + 1)
     name, opened = f"{source}-models/{_hash(label.id, 'fault')}", label.opened - lead * tick
-    fault = Stretch(label, name, opened, usual, None, label.truth, ON_REQUEST, origin)
+    fault = Stretch(label, name, opened, usual, label.truth, ON_REQUEST, origin=origin)
     yield fault
     if calm is not None and label.baseline is not None:
         yield attrs.evolve(
