@@ -16,6 +16,7 @@ anyone. No message holds the incident's id; rows do, and only the host reads row
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Self
 
+from logtriage._lib.printable import counted
 from logtriage.adapters.rewards import by_criterion
 from logtriage.adapters.turns import ERROR, OUT_OF_TURNS, Stopping, TextEpisode, named_in
 from logtriage.conversations.tools import openai_tools
@@ -99,7 +100,8 @@ def closing_answer(state: State, *, too_late: bool, style: Style = "text") -> st
         return f"The incident is closed ({state.closing}); this had no effect."
     end = ending(observe(state))
     why = f"{state.closing}" if end is None else f"{state.closing}: {end}"
-    return f"The incident is closed ({why}). There is nothing more to do."
+    ticks = counted(state.tick, "tick")  # by which a converter sees that turns were cut
+    return f"The incident is closed ({why}) after {ticks}. There is nothing more to do."
 
 
 class GradedEpisode(Stopping):

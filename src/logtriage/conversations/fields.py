@@ -108,7 +108,8 @@ def _conversation(row: Mapping[str, Any]) -> tuple[str, Any, Counts]:
     if not keys:
         raise TranscriptError(
             f"no conversation at nodes, {', '.join(MESSAGES_AT)}; "
-            f"the row has: {', '.join(map(str, row)) or 'nothing'}"
+            f"the row has: {', '.join(map(str, row)) or 'nothing'}; "
+            "--messages PATH says where it is"
         )
     key, *others = keys
     messages = _plain(row[key])

@@ -35,8 +35,8 @@ Result = Reading | TranscriptError
 class LogRow:
     """A row of a file: its place, its transcript or error, and digests of its beginnings.
 
-    ``whose`` tells incidents, agents and attempts apart. ``conversation`` is kept of rows that may
-    be a part of a conversation.
+    ``whose`` tells incidents, agents and attempts apart; ``trace`` is named where no session is.
+    ``conversation`` is kept of rows that may be a part of a conversation.
     """
 
     place: str
@@ -45,6 +45,7 @@ class LogRow:
     prefixes: tuple[bytes, ...] = ()
     spent: Spent = attrs.field(factory=Spent)
     whose: tuple[object, ...] = ()
+    trace: str | None = None
     conversation: Conversation | None = None
 
     def __str__(self) -> str:

@@ -18,6 +18,7 @@ from logtriage.actions import Action, Malformed
 from logtriage.conversations.messages import Answer, Message, answers_of, is_from_agent
 from logtriage.conversations.screens import (
     Screen,
+    closed_after,
     closed_in,
     is_failure,
     is_refusal,
@@ -45,11 +46,15 @@ MAX_CHOICES: Final = 500
 
 @attrs.frozen
 class Played:
-    """The steps that were played, and the numbers of steps left out and of screens compared."""
+    """The steps that were played, and the numbers of steps left out and of screens compared.
+
+    ``is_checked``: no step was played, or an answer to a step tells its tick.
+    """
 
     steps: tuple[Step, ...]
     left_out: int
     screens: int
+    is_checked: bool
 
     @property
     def wires(self) -> tuple[Wire, ...]:
@@ -120,6 +125,8 @@ class _Replay:
         self.steps: list[Step] = []
         self.pending: list[_Pending] = []
         self.left_out = self.screens = 0
+        #: Whether an answer to a step tells its tick.
+        self.is_checked = False
         #: Whether a step was played whose answer is no screen.
         self.quiet = False
         #: Whether answers to calls are screens.
@@ -196,6 +203,12 @@ class _Replay:
                     f"{place}: the log says that the incident is closed ({closing}), and after "
                     f"{self._so_far()} in the replay it is {self.state.closing or 'open'}"
                 )
+            if (ticks := closed_after(answer.text)) not in (None, self.state.tick):
+                raise InvalidInput(
+                    f"{place}: the incident was closed after {counted(ticks, 'tick')}, and in the "
+                    f"replay after {self.state.tick}: turns are missing before it; {JOIN}"
+                )
+            self.is_checked = self.is_checked or ticks is not None
             return
         latest, *earlier = screens
         if latest.tick < self.state.tick:  # an earlier screen, shown again
@@ -205,6 +218,7 @@ class _Replay:
         for screen in earlier:
             self._compare(screen, self.states[: screen.tick + 1], place)
         self.screens += len(screens)
+        self.is_checked = self.is_checked or latest.tick > 0
 
     def _settle(self, group: Sequence[_Pending], screen: Screen, place: str) -> None:
         """Play those steps of a group after which the replay shows ``screen``."""
@@ -280,7 +294,8 @@ class _Replay:
     def end(self) -> Played:
         """Play those of the last steps that were played, and return the whole result."""
         self._play(self._played_steps(self.pending), len(self.pending))
-        return Played(tuple(self.steps), self.left_out, self.screens)
+        is_checked = self.is_checked or not self.steps
+        return Played(tuple(self.steps), self.left_out, self.screens, is_checked)
 
     def _played_steps(self, steps: Sequence[_Pending]) -> list[_Pending]:
         """Choose the steps that were played from ``steps``, which no screen follows.

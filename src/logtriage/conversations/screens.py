@@ -18,6 +18,7 @@ _NOTATION: Final = re.compile(
     r"^[ \t]*(\d{1,6})/(\d{1,6}) (?=c\d|closed: |~?[\w-]+: )", re.MULTILINE
 )
 _CLOSED: Final = re.compile(r"The incident is closed \((\w+)[):]|\Aclosed: (\w+)(?: [^\n]*)?\s*\Z")
+_CLOSED_AFTER: Final = re.compile(r"\) after (\d{1,6}) ticks?\. There is nothing")
 #: Signs that a harness shortened a text.
 _CUT: Final = re.compile(r"…|\.\.\.|truncat|omitted|elided|characters|tokens", re.IGNORECASE)
 #: What begins a line of a screen; two lines with the same beginning say the same thing.
@@ -58,6 +59,12 @@ def closed_in(text: str) -> str | None:
     """How the incident was closed, as an answer says; None if it does not say that."""
     closing = _CLOSED.search(text)
     return None if closing is None else closing[1] or closing[2]
+
+
+def closed_after(text: str) -> int | None:
+    """The ticks after which the incident was closed, as an answer says; None if it does not."""
+    ticks = _CLOSED_AFTER.search(text)
+    return None if ticks is None else int(ticks[1])
 
 
 def is_refusal(text: str) -> bool:

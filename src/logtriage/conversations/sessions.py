@@ -24,6 +24,13 @@ _CLAUDE_OTHERS = frozenset(
 #: Fields that name the conversation of a row or a line; those of a trace may name a request.
 SESSIONS: Final = ("session_id", "sessionId", "thread_id", "conversation_id")
 THREADS: Final = (*SESSIONS, "trace_id", "traceId")
+#: Where a row says which attempt at the incident it is.
+ATTEMPTS: Final = (
+    *("attempt", "epoch", "trial", "repeat", "rollout"),
+    *("session_id", "thread_id", "conversation_id"),
+)
+#: The field of a row with the number of its first line among those it was made of.
+LINE: Final = "logtriage.line"
 _CODEX = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _CODEX_EVENTS = ("thread.", "turn.", "item.")
 _CODEX_FIELDS = frozenset({"type", "thread_id", "item", "usage", "error"})
@@ -172,7 +179,7 @@ def message_rows(lines: Sequence[Line]) -> Rows:
     threads: dict[str | None, list[Line]] = {}
     for name, line in zip(names, lines, strict=True):
         threads.setdefault(name if all(names) else None, []).append(line)
-    return [{"messages": thread} for thread in threads.values()]
+    return [{"messages": thread, LINE: lines.index(thread[0])} for thread in threads.values()]
 
 
 def is_atif(row: Mapping[str, Any]) -> bool:
