@@ -142,8 +142,8 @@ def _with_reply(messages: list[Any], reply: Any, counts: Counts) -> list[Any]:
     own = usage_in(reply) if isinstance(reply, Mapping) else {}
     last = messages[-1] if messages else None
     if isinstance(last, Mapping) and is_from_agent(last):
-        return [*messages[:-1], *noted([last], {**counts, **own}, "")]
-    return [*messages, *noted(messages_of(reply), {**counts, **own}, "")]
+        return [*messages[:-1], *noted([last], {**counts, **own}, key="")]
+    return [*messages, *noted(messages_of(reply), {**counts, **own}, key="")]
 
 
 def last_branch(nodes: Sequence[Any]) -> list[Any]:

@@ -135,7 +135,7 @@ def _conversations(group: Sequence[LogRow]) -> Iterator[list[LogRow]]:
     threads: dict[str, list[LogRow]] = {}
     for row, conversation in rows:
         own, before = (_first(conversation.row, paths) for paths in (_ID_AT, _PREVIOUS_AT))
-        root = roots.get(before, before) or (own if own in followed else None)
+        root = roots.get(before, before) or (own if own in followed else None)  # first response
         roots[own] = root
         thread = thread_in(conversation.row) or root
         if thread is None:

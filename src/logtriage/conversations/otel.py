@@ -147,8 +147,8 @@ def _messages(span: Line) -> list[Any]:
         asked, said = [], [_event(event) for event in span["events"] if _is_event(event)]
         for event in span["events"]:  # the messages of a request in an event of its own
             if said_in := _first(event, _SAID):
-                return [*_first(event, _RULES, "system"), *_first(event, _ASKED), *said_in]
-    rules = _first(attributes, _RULES, "system") if said else []
+                return [*_first(event, _RULES, role="system"), *_first(event, _ASKED), *said_in]
+    rules = _first(attributes, _RULES, role="system") if said else []
     return [*rules, *asked, *said]
 
 

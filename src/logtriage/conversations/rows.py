@@ -244,7 +244,7 @@ def _joint_transcript(row: Mapping[str, Any], resolve: Resolver) -> Transcript:
 def _incident(conversation: Conversation, incident_at: str | None, resolve: Resolver) -> Incident:
     """The incident of a row. Its key and world must be those that the row names beside its id."""
     row = conversation.row
-    wanted = incident_at if incident_at is not None and "/" in incident_at else None
+    wanted = incident_at if incident_at is not None and "/" in incident_at else None  # else a path
     for path in INCIDENT_AT if wanted or incident_at is None else (incident_at,):
         name = at(row, path)
         if isinstance(name, str):

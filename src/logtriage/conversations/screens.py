@@ -93,7 +93,7 @@ def text_screens(text: str) -> list[Screen]:
     ends = [mark.start() for mark in marks[1:]] + [len(text)]
     return [
         Screen(int(mark[1]), int(mark[2]), _unescaped(text[:end], mark), "text")
-        for mark, end in zip(marks, ends, strict=False)
+        for mark, end in zip(marks, ends, strict=False)  # without a mark one end is left
     ]
 
 

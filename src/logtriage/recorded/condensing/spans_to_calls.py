@@ -145,8 +145,8 @@ def _above(spans: Mapping[Key, Span], span: Span) -> Key | None:
 
     Where caller and callee share an id, the spans of the callee's service are below the callee.
     """
-    parent = span.trace, span.id if span.shared else span.parent, False
-    answer = (*parent[:2], True)
+    above = span.id if span.shared else span.parent
+    parent, answer = (span.trace, above, False), (span.trace, above, True)
     if not span.shared and answer in spans:
         same = spans[answer].service == span.service
         return answer if same or parent not in spans else parent
