@@ -67,19 +67,19 @@ def joined(
     for row in rows:
         if row.conversation is not None:
             groups[row.whose].append(row)
-    wholes = {
-        row: whole
+    parts_of = {
+        row: parts
         for group in groups.values()
         if _is_log(group)
-        for whole in _conversations(group)
-        for row in whole
+        for parts in _conversations(group)
+        for row in parts
     }
     for row in rows:
-        whole = wholes.get(row, ())
-        if len(whole) > 1:
-            if row is whole[0]:
-                yield attrs.evolve(row, result=_joined(whole, read))
-        elif whole and _is_fragment(row):
+        parts = parts_of.get(row, ())
+        if len(parts) > 1:
+            if row is parts[0]:  # it stands for them all
+                yield attrs.evolve(row, result=_joined(parts, read))
+        elif parts and _is_fragment(row):
             reason = f"one request, reply or message of several; {JOIN}; or number 'attempt's"
             yield attrs.evolve(row, result=TranscriptError(reason, source=row.place, line=row.line))
         else:

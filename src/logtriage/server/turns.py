@@ -47,7 +47,7 @@ class Share:
     def __init__(self, *, is_session: bool) -> None:
         self.is_session = is_session
         self.had = 0.0
-        self.has_played = self.holds = False
+        self.has_played = self.holds = False  # it holds a turn that goes on in a task
         self.fruitless = self.asked = 0
         #: The group in which it last asked for a turn.
         self.group: _Group | None = None

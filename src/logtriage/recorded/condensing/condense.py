@@ -66,14 +66,14 @@ def condensed(
     clock = Clock(rows, opened, horizon, tick_seconds)
     try:
         services = tuple(_services(rows, usual, clock))
-        made = (alert for service in services for alert in _alerts_of(service, clock.measured))
+        made = (alert for service in services for alert in _alerts_of(service, clock.last_measured))
         return RecordedIncident(
             opened=f"{datetime.fromtimestamp(opened / 1000, tz=UTC):%Y-%m-%dT%H:%M:%SZ}",
             recording=Recording(
                 services=services,
                 edge=clock.series(edge_of(rows, usual)),
                 edge_baseline=overall(edge_of(usual, rows)),
-                windows=_windows(rows.logs, usual.logs, opened, clock.last, tick_seconds),
+                windows=_windows(rows.logs, usual.logs, opened, clock.last_logged, tick_seconds),
                 alerts=tuple(made) if alerts is None else alerts,
                 changes=tuple(_changes(rows, opened)),
                 baseline=baseline,

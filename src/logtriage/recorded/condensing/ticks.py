@@ -42,15 +42,15 @@ class Clock:
             default=opened,
         )
         #: The last tick with at least half of its log window recorded, 0 at least ...
-        self.last = max(0, (until - opened + self._tick_ms // 2) // self._tick_ms)
+        self.last_logged = max(0, (until - opened + self._tick_ms // 2) // self._tick_ms)
         #: ... and with at least half of the minute of its figures.
-        self.measured = (until - opened + self._span_ms // 2) // self._tick_ms
+        self.last_measured = (until - opened + self._span_ms // 2) // self._tick_ms
         #: When the newest sample of any service was taken.
         times = [row.at for row in (*rows.usage, *rows.edge_usage)]
         self._newest_sample = max((*times, *(row.at for row in rows.samples)), default=0)
 
     def _spans(self) -> Iterable[tuple[int, int]]:
-        for tick in range(FIRST_TICK, max(self.measured, FIRST_TICK) + 1):
+        for tick in range(FIRST_TICK, max(self.last_measured, FIRST_TICK) + 1):
             until = self._opened + tick * self._tick_ms
             yield until - self._span_ms, until
 

@@ -14,7 +14,7 @@ from logtriage._lib.printable import masked
 from logtriage.errors import BundleError
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.left_out import LeftOut
-from logtriage.recorded.importing.source_files import lines_of, too_long, while_sound
+from logtriage.recorded.importing.source_files import lines_of, too_long_reason, while_sound
 
 #: Bytes of the longest line of CSV; the longest of the published data has 17,000.
 MAX_CSV_LINE: Final = 1_000_000
@@ -90,7 +90,7 @@ def read_sound_rows(
     left_out.begin(name)
 
     def skip(number: int) -> None:
-        left_out.add(too_long(MAX_CSV_LINE), f"{name}:{number}")
+        left_out.add(too_long_reason(MAX_CSV_LINE), f"{name}:{number}")
 
     with path.open("rb") as file:
         lines = lines_of(file, name, MAX_CSV_LINE, skip)

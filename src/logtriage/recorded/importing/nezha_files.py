@@ -145,14 +145,14 @@ class Source:
         # A parent may stand in another file, and neighbouring files overlap.
         spans: list[Span] = []
         for where, _, service, row in self._sound(
-            files, _SPAN_COLUMNS, lambda nano: whole(nano) // 1_000_000
+            files, _SPAN_COLUMNS, lambda nano: natural(nano) // 1_000_000
         ):
             start, _, trace, span, parent, duration = row
-            if (took := whole(duration)) < 0:
+            if (took := natural(duration)) < 0:
                 self.left_out.add("impossible time", where)
             else:
                 above = "" if parent == "root" else parent
-                spans.append(Span(trace, span, above, service, whole(start) // 1000, took))
+                spans.append(Span(trace, span, above, service, natural(start) // 1000, took))
         return tuple(requests(spans, several=True))
 
     def _metrics(self, folder: Path) -> Rows:
@@ -231,7 +231,7 @@ def _second(text: str) -> int | None:
         return None
 
 
-def whole(text: str) -> int:
+def natural(text: str) -> int:
     """A number of up to 19 digits; -1, which no time is, for any other text."""
     return int(text) if len(text) < 20 and text.isascii() and text.isdecimal() else -1
 

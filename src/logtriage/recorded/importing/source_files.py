@@ -87,7 +87,7 @@ def lines_of(
             if line is not None:
                 yield number, line
             elif skip is None:
-                raise BundleError(f"{name}:{number}: {too_long(most)}")
+                raise BundleError(f"{name}:{number}: {too_long_reason(most)}")
             else:
                 skip(number)
     except BundleError:
@@ -97,7 +97,7 @@ def lines_of(
         raise BundleError(f"{name}:{number + 1}: {reason}") from None
 
 
-def too_long(most: int | None) -> str:
+def too_long_reason(most: int | None) -> str:
     """The reason for refusing a line of more than ``most`` bytes."""
     return TOO_LONG if most is None else f"longer than {most:,} bytes"
 
@@ -241,15 +241,15 @@ def _reason_and_place(error: BundleError, name: str) -> tuple[str, str]:
 def _one_after_another(text: bytes, name: str, number: int) -> Iterator[tuple[int, Any]]:
     """Yield documents that span lines, each with the line at which it begins."""
     try:
-        whole, at, line = text.decode(json.detect_encoding(text)).rstrip(), 0, number
-        while at < len(whole):
+        content, at, line = text.decode(json.detect_encoding(text)).rstrip(), 0, number
+        while at < len(content):
             before = at
-            while whole[at] in _BETWEEN:
+            while content[at] in _BETWEEN:
                 at += 1
-            line += whole.count("\n", before, at)
-            value, after = _DECODER.raw_decode(whole, at)
+            line += content.count("\n", before, at)
+            value, after = _DECODER.raw_decode(content, at)
             yield line, value
-            line += whole.count("\n", at, after)
+            line += content.count("\n", at, after)
             at = after
     except (ValueError, RecursionError) as error:
         line = number + getattr(error, "lineno", 1) - 1
