@@ -7,6 +7,7 @@ again, and likewise each figure; a note says so.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import hypot, sqrt
+from statistics import median_high
 from typing import ClassVar, Final
 
 import attrs
@@ -248,11 +249,7 @@ def borrowed(services: Sequence[RecordedService]) -> dict[str, tuple[int, int]]:
         ]
         if len(known) >= ENOUGH:
             values, spreads = zip(*known, strict=True)
-            middle = _upper_median(values)
+            middle = median_high(values)
             differ = sqrt(sum((value - middle) ** 2 for value in values) / len(values))
-            pooled[name] = middle, max(1, round(hypot(_upper_median(spreads), differ)))
+            pooled[name] = middle, max(1, round(hypot(median_high(spreads), differ)))
     return pooled
-
-
-def _upper_median(values: Sequence[int]) -> int:
-    return sorted(values)[len(values) // 2]

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
-from statistics import pstdev
+from statistics import median_low, pstdev
 from typing import Final, TypeVar
 
 import attrs
@@ -175,10 +175,10 @@ def overall(rows: ServiceRows) -> Measure:
     figures = figures_of(rows, ends[0][0], ends[-1][1] + 1, rows.calls) if ends else {}
     if figures and rows.traced.minutes is not None:
         figures["calls"] = len(rows.calls) // rows.traced.minutes
-    names = ["cpu_bp"] if figures else ["calls", "p99_ms", "cpu_bp"]
+    names = ["cpu_bp"] if figures else ["calls", "p99_ms", "cpu_bp"]  # of untraced calls, samples
     for name in names:
-        known = sorted(value for row in rows.usage if (value := getattr(row, name)) is not None)
-        figures[name] = known[(len(known) - 1) // 2] if known else None
+        known = [value for row in rows.usage if (value := getattr(row, name)) is not None]
+        figures[name] = median_low(known) if known else None
     return Measure(**figures)
 
 
