@@ -99,13 +99,12 @@ def age_notes(recording: Recording, tick: int) -> Iterator[str]:
         yield "no logs were recorded"
     elif tick > recording.windows[-1].tick:
         yield f"logs were recorded up to tick {recording.windows[-1].tick}: its lines are shown"
+    services = recording.services
+    every = [recording.edge, *(service.series for service in services)]
     requests = _last(
-        column
-        for service in recording.services
-        for column in (
-            *(getattr(service.series, name) for name in FIGURES if name != _SAMPLED),
-            service.new_errors.value,
-            service.events.value,
+        (
+            *(getattr(series, name) for series in every for name in FIGURES if name != _SAMPLED),
+            *(c for service in services for c in (service.new_errors.value, service.events.value)),
         )
     )
     samples = _last(
