@@ -45,6 +45,7 @@ def _severities(world: World) -> Iterator[str]:
                 if figures is not None:
                     yield f"{where}the first band has none; what is usual follows from the calls"
                 continue
+            # Below the first step lie two bands; then each step begins one.
             least = 0 if place < 2 else steps[place - 2]
             most = steps[max(0, place - 1)] - 1 if place - 1 < len(steps) else None
             if figures is None or figures[0] < least or (most is not None and figures[1] > most):
