@@ -61,7 +61,7 @@ class Notebook:
         """The severity of the worst panel so far."""
         if self.worst is None:
             return None
-        # The two mildest bands stand for the mildest severity.
+        # Severities begin with the worst, bands with the mildest; the two mildest are P3.
         return SEVERITIES[-max(1, self.worst)]
 
     @property

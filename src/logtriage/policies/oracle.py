@@ -39,7 +39,7 @@ def perfect_actions(incident: Incident) -> tuple[Action, ...]:
     if truth.benign:
         return (*plan, Ignore())
     parts = truth.parts
-    plan.extend(IdentifyRootCause(min(part.root_causes), 1.0) for part in parts)
+    plan.extend(IdentifyRootCause(min(part.root_causes), confidence=1.0) for part in parts)
     if truth.fault_category is not None:
         plan.append(ClassifyFault(truth.fault_category))
     teams = [min(part.teams) for part in parts if part.teams]

@@ -153,11 +153,11 @@ def _task(world: World, task: Task) -> Iterator[str]:
             and bool(callers or not task.called_only)
             for row, callers in zip(topology.services, topology.callers, strict=True)
         )
-        fewest = next((n for n, weight in enumerate(task.counts, start=1) if weight), 1)
-        if places < fewest:
+        needed = next((n for n, weight in enumerate(task.counts, start=1) if weight), 1)
+        if places < needed:
             yield (
                 f"topology: {task.topology!r} has places for {places} of the faults of an "
-                f"incident; counts asks for {fewest} or more"
+                f"incident; counts asks for {needed} or more"
             )
 
 
