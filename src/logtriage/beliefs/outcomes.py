@@ -338,11 +338,11 @@ def masses_of(reader: Reader, sort: str) -> Longs:
         np.array(onsets(setting, Part.ANY), np.int64),
     )
     signs = [sign_weights(setting, sort, place, condition) for condition in reader.conditions]
-    begins = [onsets(setting, part_of(setting, sort, row)) for row in reader.conditions]
+    begins = [onsets(setting, part_of(setting, sort, each)) for each in reader.conditions]
     masses: Longs = np.array(signs)[:, :, np.newaxis] * np.array(begins)[:, np.newaxis]
     masses = ((FULL - fog) * masses + fog * by_chance) // FULL
     ordinary = masses[:, 0].sum(axis=1)
-    masses[:, 0], masses[:, 0, 0] = 0, ordinary
+    masses[:, 0], masses[:, 0, 0] = 0, ordinary  # usual from any onset: one history
     masses.setflags(write=False)
     return masses
 

@@ -118,7 +118,7 @@ class Room(NamedTuple):
 
 @kernel
 def _enter(facts: Facts, response: Response, action: Int, right: Int, tick: Int, to: Any) -> Any:
-    """(facts, response) after an action; unchanged if the incident is closed or time is up."""
+    """(facts, response) after an action, 1 if ``right``; unchanged if closed or time is up."""
     move = move_of(action, right, Rules(strict=1, takes=0), to.letters)
     live = (facts.closing == OPEN) & (tick < to.horizon)
     counted = counts(facts, move, live, anew=True, faults=np.int64(1))
@@ -168,7 +168,7 @@ def begun(row: Int, at: Int, page: Int, says: Int, names: Int, rows: Standings, 
         facts, response = _enter(facts, response, np.int64(to.letters.page), fault, now, to)
         now += 1
     if says != SILENT:
-        facts, response = _enter(facts, response, np.int64(says), np.int64(0), now, to)
+        facts, response = _enter(facts, response, np.int64(says), right=zero, tick=now, to=to)
         now += 1
     if names != UNSAID:
         rightly = fault * np.int64(names == RIGHT)
@@ -182,7 +182,7 @@ def closed_grade(
     row: Int, at: Int, facts: Facts, response: Response, close: Int, now: Int, rows: Any, to: Any
 ) -> Any:
     """The mean grade if the action ``close`` closes the incident at tick ``now``."""
-    facts, response = _enter(facts, response, np.int64(close), np.int64(0), now, to)
+    facts, response = _enter(facts, response, np.int64(close), right=np.int64(0), tick=now, to=to)
     return _grade(row, at, facts, response, now + 1, rows, to)
 
 
@@ -206,6 +206,6 @@ def make(
             after, of_fault = _enter(facts, response, remedy, right, now, to)
             value = closed_grade(row, at, after, of_fault, to.letters.resolve, now + 1, rows, to)
             out[_FIXED + tried] = value
-        facts, response = _enter(facts, response, remedy, np.int64(0), now, to)
+        facts, response = _enter(facts, response, remedy, right=np.int64(0), tick=now, to=to)
         now += 1
         out[_MISSED + tried + 1] = _grade(row, at, facts, response, now, rows, to)

@@ -111,7 +111,7 @@ def world_of_incident(text: str, world: WorldLike | None = None) -> World:
     if task not in UNSEEN_TASKS or split not in ALL_SPLITS or place.count("/") != 1:
         return chosen
     own = unseen_world(split, world_number(index_of(text)))
-    if chosen not in (own, default_world()):
+    if chosen not in (own, default_world()):  # the default: no world was given
         raise InvalidInput(
             f"{text!r:.200}: of world {own.name!r}, and the world given here is {chosen.name!r} "
             f"({chosen.fingerprint})"

@@ -190,7 +190,7 @@ def _asked_columns(layout: TokenLayout) -> tuple[list[Ints], list[Floats]]:
         columns = layout.column_of[world.cell_sorts.index(sort)]
         sums = np.zeros((layout.size, n), np.float32)
         for service, row in enumerate(columns):
-            sums[row[1:][row[1:] >= 0], service] = 1
+            sums[row[1:][row[1:] >= 0], service] = 1  # -1: no such token here
         usual.append(columns[:, 0])
         shown.append(sums)
     return usual, shown
