@@ -113,7 +113,7 @@ def play(incident: Incident, actions: Iterable[Action]) -> tuple[State, int]:
 
 
 def play_parsed(incident: Incident, actions: Sequence[Action]) -> tuple[State, int]:
-    """:func:`play` for actions known to fit the topology, as parsing makes them."""
+    """(last state, number of actions left unplayed) of actions that fit, as parsing makes them."""
     closing: Closing | None = None
     played = 0
     for action in actions[: incident.horizon]:

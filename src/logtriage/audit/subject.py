@@ -116,7 +116,7 @@ class Work:
 
 
 def seed_of(incident: Incident) -> int:
-    """The seed of an incident's id; 0 if the id is not of a built-in task."""
+    """The seed of an incident's id, without ``@TOPOLOGY``; 0 if it is not of a built-in task."""
     try:
         return parse_incident_id(incident.id.partition("@")[0], world=incident.world).seed
     except LogTriageError:

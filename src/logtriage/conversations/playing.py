@@ -315,9 +315,10 @@ class _Replay:
     def _may_close(self, kept: Sequence[_Pending], step: _Pending) -> bool:
         """Whether a step with an answer that is no screen may have closed the incident."""
         before = self._after(kept)[-1]
-        if before.is_closed:
+        if before.is_closed:  # by an earlier step: what comes after needs no screen
             return True
         assert step.answer is not None
+        # The harness notes a failure with None.
         failed = step.answer.refused is None or is_failure(step.answer.text)
         closes = transition(before, step.action).is_closed
         return closes and not failed and step.readable

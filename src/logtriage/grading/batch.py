@@ -77,14 +77,14 @@ def grade_batch(truths: Truths, actions: ArrayLike, rubric: Rubric | None = None
     leads to.
 
     Kernels grade batches of :data:`WORTH_A_KERNEL` lists and more (extra ``fast``). :func:`grade`
-    itself grades smaller batches, and all batches by a rubric with a rule that has no kernel or
-    with a worth of a hand-over outside [0, 1]. Without Numba it grades everything, and a warning
-    says so once.
+    itself grades smaller batches, lists that int16 cannot count, and all batches by a rubric with a
+    rule that has no kernel or with a worth of a hand-over outside [0, 1]. Without Numba it grades
+    everything, and a warning says so once.
 
     Raises:
-        InvalidInput: if ``truths`` are none; if ``actions`` has another shape or type, an integer
-            that is not an action, or an action after padding; if ``rubric`` is not a rubric;
-            for incidents of several rubrics, if none is named.
+        InvalidInput: if ``truths`` is no :class:`Truths`; if ``actions`` has another shape or type,
+            an integer that is not an action, or an action after padding; if ``rubric`` is not a
+            rubric; for incidents of several rubrics, if none is named.
         RubricError: as :func:`grade`.
     """
     if not isinstance(truths, Truths):

@@ -180,8 +180,9 @@ class OracleRole:
         if Remediate not in at or IdentifyRootCause not in at:
             return last
         fixed, place = at[Remediate]
-        fixed = max(fixed, at[IdentifyRootCause][0] + 1)
-        return max(last, fixed if place < self.split.roles.index(self.role) else fixed + 1)
+        fixed = max(fixed, at[IdentifyRootCause][0] + 1)  # when its role sees the declaration
+        acts_later = place < self.split.roles.index(self.role)  # roles of a tick act in order
+        return max(last, fixed if acts_later else fixed + 1)
 
     def _missing(self, actions: Iterable[Action], observation: Observation) -> bool:
         """Whether any of these actions was not taken yet, as far as the role can see."""

@@ -139,8 +139,8 @@ class RecordedTelemetry:
     @cached_property
     def _signals(self) -> tuple[tuple[tuple[Signal, ...], ...], ...]:
         services = self.recording.services
-        ticks, others = range(max(map(length_of, services))), borrowed(services)
-        return tuple(zip(*(signals_of(row, others, ticks) for row in services), strict=True))
+        ticks, stand_ins = range(max(map(length_of, services))), borrowed(services)
+        return tuple(zip(*(signals_of(row, stand_ins, ticks) for row in services), strict=True))
 
     def _window(self, tick: int) -> LogWindow:
         """The window of a tick: empty before the first, the last window after the last."""
@@ -200,14 +200,17 @@ def length_of(service: RecordedService) -> int:
 
 
 def signals_of(
-    service: RecordedService, others: Mapping[str, tuple[int, int]], ticks: Iterable[int]
+    service: RecordedService, stand_ins: Mapping[str, tuple[int, int]], ticks: Iterable[int]
 ) -> Iterator[tuple[Signal, ...]]:
-    """Yield a service's signals at each tick; ``others`` are stand-ins from :func:`borrowed`."""
+    """Yield a service's signals at each tick.
+
+    ``stand_ins`` from :func:`borrowed` are, by figure, the usual value and spread of others.
+    """
     usual = {  # (usual value, spread, whether they are borrowed)
         name: (getattr(service.baseline, name), getattr(service.spread, name), False)
         for name in FIGURES
     }
-    for name, pooled in others.items():
+    for name, pooled in stand_ins.items():
         if usual[name][0] is None:
             usual[name] = (*pooled, True)
     for tick in ticks:

@@ -263,6 +263,7 @@ class SessionConnection(WebSocketsSansIOProtocol):
             self._turns.ask(self._share, self._turn)
 
     def _turn(self) -> bool:
+        """Read more if no event waits, and deliver one; True if the turn goes on in a task."""
         self._asked = False
         if not self._events and self._unread:
             chunk = bytes(self._unread[:CHUNK])

@@ -89,6 +89,7 @@ class BatchedTeam:
         self.split = split = get_role_split(split)
         self.credit = credit
         #: The engine that plays: its incidents (hidden truths included) and episodes may be read.
+        # Apart: a role may see lines of the window, and none that were requested, or the reverse.
         self.engine = BatchedTriage(
             spec, topology=topology, rubric=rubric, pool=pool, lanes=len(split), apart=True
         )

@@ -111,7 +111,8 @@ def take_cell(
 ) -> Int:
     """Take in a cell of a history, or of its alert; return how many services have news by now.
 
-    ``stays``: no remedy undoes what the cell shows.
+    ``token`` is what it shows, of an alert whether it fires. ``stays``: no remedy undoes what the
+    cell shows, so that it belongs before each break. ``stirred`` services had news before.
     """
     instant = min(np.int64(NOW) + start // np.int64(SCRAPE), np.int64(_LAST))
     outcome = state.seen[row, 0, service, sort]
@@ -125,9 +126,10 @@ def take_cell(
             stirred += 1
     for part in range(state.seen.shape[1]):
         if part > 0:
-            # Odd parts hold what was seen until a break, even ones what was seen since.
-            when = state.breaks[row, (part - 1) // 2]
-            if (part % 2 == 1) != (stays or start <= when):
+            # Part 0 holds what was seen in all ticks, odd parts until a break, even ones since it.
+            is_before = stays or start <= state.breaks[row, (part - 1) // 2]
+            holds_before = part % 2 == 1
+            if is_before != holds_before:
                 continue
         outcome = state.seen[row, part, service, sort]
         if alert:

@@ -63,7 +63,10 @@ def _weighted(bits: np.uint64, cumulative: Any) -> Int:
 
 @kernel
 def reached(steps: Any, row: Int, point: Int) -> Int:
-    """Count the steps of a row that a point below 65,536 reaches: the place that it draws."""
+    """Count the steps of a row that a point below 65,536 reaches: the place that it draws.
+
+    Short rows are filled up with steps that no point reaches.
+    """
     if steps[row, 0] > point:
         return np.int64(0)
     count = np.int32(0)
