@@ -128,7 +128,7 @@ def load_run(
     for cell in planned:
         key = cell.policy, cell.task
         by_incident = {grade.incident: grade for grade in grades[key]}
-        explained[key] = {} if rubric else read_explanations(directory, cell, by_incident)
+        explained[key] = read_explanations(directory, cell, by_incident) if rubric is None else {}
     return LoadedRun(
         directory, manifest, planned, incidents, rubrics, transcripts, grades, explained
     )
@@ -144,7 +144,7 @@ def _incidents_of(directory: Path, manifest: Manifest, seal: Seal | None) -> Inc
         return Incidents(seal=seal, world=manifest.spec.world)
     copy = next(copies_of(directory, manifest.bundle), None)
     if copy is not None:
-        return Incidents(copy, manifest.bundle, seal, manifest.spec.world)
+        return Incidents(copy, digest=manifest.bundle, seal=seal, world=manifest.spec.world)
     others = [directory / name for name in BUNDLES if (directory / name).exists()]
     if not others:
         raise InvalidInput(f"{directory}: the recorded incidents ({BUNDLES[0]}) are missing")

@@ -232,7 +232,7 @@ class Desk(App[State]):
         if self.session.state.is_closed or self._pending == [None]:
             self.exit(self.session.state)
         else:
-            self._ask(LEAVE, None)
+            self._ask(LEAVE, action=None)
 
     # -- what is shown --------------------------------------------------------------------
 
@@ -260,7 +260,7 @@ class Desk(App[State]):
 
     def _show_services(self) -> None:
         narrow = self.size.width < _WIDE
-        self._put("glances", services(self.session, self.size.width if narrow else 0))
+        self._put("glances", services(self.session, room=self.size.width if narrow else 0))
 
     def _close(self) -> None:
         """Show the debrief; a thread adds the belief a few seconds later."""
