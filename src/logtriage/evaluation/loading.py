@@ -110,8 +110,9 @@ def load_run(
         used = get_rubric(cell.rubric) if rubric is None else rubric
         rubrics[cell.task] = used.id, used.digest
     if rubric is None and rubrics != manifest.rubrics:
-        task = next(name for name in rubrics if rubrics[name] != manifest.rubrics.get(name))
-        was, now = rubric_label(manifest.rubrics.get(task)), rubric_label(rubrics[task])
+        ours, theirs = rubrics, manifest.rubrics
+        task = next(name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name))
+        was, now = rubric_label(theirs.get(task)), rubric_label(ours.get(task))
         raise RubricError(
             f"{directory / RUN_FILE}: {task} was graded by {was}, "
             f"logtriage {__version__} grades it by {now}; play the run again"
