@@ -6,6 +6,7 @@ than the best of them.
 
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
+from warnings import catch_warnings, filterwarnings
 
 import attrs
 import numpy as np
@@ -147,7 +148,9 @@ class Scorer:
         for start in range(0, len(plans), size):
             part = actions[start : start + size]
             tiled = truths.take(np.tile(np.arange(count), len(part)))
-            graded = grade_batch(tiled, np.repeat(part, count, axis=0), self.rubric)
+            with catch_warnings():  # the command says what is missing
+                filterwarnings("ignore", "grade_batch grades lists of actions one by one")
+                graded = grade_batch(tiled, np.repeat(part, count, axis=0), self.rubric)
             parts.append(graded.scores.reshape(len(part), count))
         return np.concatenate(parts)
 

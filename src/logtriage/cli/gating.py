@@ -13,7 +13,7 @@ from logtriage.cli.console import emit, note, results
 from logtriage.cli.figures import Figures
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Json, Legend, SealFile, argument, flag, option, seal_in
-from logtriage.cli.reporting import note_unfinished, note_unpaired
+from logtriage.cli.reporting import note_unfinished
 from logtriage.cli.screens import number
 from logtriage.evaluation import Check, Margins, Verdict
 from logtriage.evaluation.gate import LEAST
@@ -62,6 +62,7 @@ def gate(
     only what is shown to be worse fails.
     """
     from logtriage.evaluation import check_drawn_alike, gate_runs
+    from logtriage.evaluation.compare import pairing_notes
 
     margins = Margins(margin, mis_paged_margin, false_alarm_margin)
     check_drawn_alike(run, base)
@@ -73,7 +74,8 @@ def gate(
     else:
         _print(checks, legend=legend)
     if policy is None and base_policy is None:
-        note_unpaired(new, old, "RUN", "BASE")
+        for line in pairing_notes(new, old, "RUN", "BASE"):
+            note(line, "yellow")
     note_unfinished(new, "RUN: ")
     note_unfinished(old, "BASE: ")
     failing = {Verdict.WORSE} if lenient else {Verdict.WORSE, Verdict.UNDECIDED}

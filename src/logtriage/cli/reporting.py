@@ -2,7 +2,7 @@
 
 import webbrowser
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -44,7 +44,7 @@ def compare(
     """
     from logtriage.cli.tables import print_comparisons, print_worth_differences
     from logtriage.evaluation import check_drawn_alike, compare_runs
-    from logtriage.evaluation.compare import run_names
+    from logtriage.evaluation.compare import pairing_notes, run_names
     from logtriage.evaluation.money import worth_differences
 
     prices = options.prices_in(value, cost_per_episode, token_prices)
@@ -73,13 +73,9 @@ def compare(
         alike = len(names) == 1
         ours, theirs = (_players(split, with_fingerprint=alike) for split in splits)
         note(f"A is of {ours}, B of {theirs}", "yellow")
-    by_place = ", ".join(
-        dict.fromkeys(f"{ours} and {theirs}" for _, ours, theirs in keys if ours != theirs)
-    )
-    if policy_a is None and policy_b is None and by_place:
-        note(f"paired by position, since the names differ: {by_place}", "yellow")
     if policy_a is None and policy_b is None:
-        note_unpaired(a, b, "A", "B")
+        for line in pairing_notes(a, b, "A", "B"):
+            note(line, "yellow")
     for side, run, other in (("A", a, b), ("B", b, a)):
         if tasks := [task for task in run.tasks if task not in other.tasks]:
             note(f"not compared, only in {side}: {', '.join(tasks)}", "yellow")
@@ -91,15 +87,6 @@ def compare(
                 f"left out: {comparison.only_a} only in A, {comparison.only_b} only in B",
                 "yellow",
             )
-
-
-def note_unpaired(a: "LoadedRun", b: "LoadedRun", *sides: str) -> None:
-    """Name the policies that have no partner in the other run."""
-    from logtriage.evaluation.compare import unpaired
-
-    for side, names in zip(sides, unpaired(a, b), strict=True):
-        if names:
-            note(f"not compared, only in {side}: {', '.join(names)}", "yellow")
 
 
 def _players(split: "RoleSplit | None", *, with_fingerprint: bool) -> str:
@@ -125,15 +112,15 @@ def report(
     legend: options.Legend = False,
     as_json: options.Json = False,
 ) -> None:
-    """Show the figures of a run, or write its HTML page.
+    """Show the figures of a run, or write its HTML page; show those of shifts that play kept.
 
     The page is that of the replay command: figures, plots, and every episode tick by tick.
     """
-    from logtriage.evaluation.cell_files import SHIFTS
+    from logtriage.evaluation.cell_files import shifts_file
     from logtriage.evaluation.shifts import shift_rows
 
     prices = options.prices_in(value, cost_per_episode, token_prices)
-    of_shifts = (run / SHIFTS).exists()
+    of_shifts = (file := shifts_file(run)).exists()
     if html or show:
         if of_shifts:
             raise InvalidInput(f"{run}: a run of shifts; logtriage replay writes its page")
@@ -153,6 +140,7 @@ def report(
                 explain=explain,
                 seal=options.seal_in(seal_file),
                 on_progress=bar.show,
+                note=partial(note, style="yellow"),
             )
         note(f"wrote {page}")
         if show:
@@ -172,7 +160,7 @@ def report(
         options.refuse_for_shifts(
             value_of_incident=value, luck_adjusted=luck_adjusted, seal_file=seal_file
         )
-        put_shifts(shift_rows(run / SHIFTS), as_json=as_json, legend=legend)
+        put_shifts(shift_rows(file), as_json=as_json, legend=legend)
         return
     (loaded,) = loaded_runs([run], options.seal_in(seal_file))
     put_run(loaded, prices, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from logtriage._lib.grouping import grouped
-from logtriage._lib.printable import counted
+from logtriage._lib.printable import counted, nudged
 from logtriage.cli.console import put, say
 from logtriage.cli.figures import Cell, Figures, listed
 from logtriage.cli.screens import facts, heading, number
@@ -159,4 +159,4 @@ def _confused(row: Mapping[str, Any]) -> list[Cell]:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    return f"{nudged(100 * share):.0f} %"

@@ -1,7 +1,7 @@
 """Two runs side by side, on the incidents that both played."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
 from os import PathLike
 from pathlib import Path
@@ -162,6 +162,16 @@ def unpaired(a: LoadedRun, b: LoadedRun) -> tuple[list[str], list[str]]:
         [name for name in attempts_of(a) if name not in ours],
         [name for name in attempts_of(b) if name not in theirs],
     )
+
+
+def pairing_notes(a: LoadedRun, b: LoadedRun, *sides: str) -> Iterator[str]:
+    """Which agents :func:`pairs_of` pairs by position, and which have no partner, in words."""
+    named = [f"{ours} and {theirs}" for ours, theirs in pairs_of(a, b) if ours != theirs]
+    if named:
+        yield f"paired by position, since the names differ: {', '.join(named)}"
+    for side, names in zip(sides, unpaired(a, b), strict=True):
+        if names:
+            yield f"not compared, only in {side}: {', '.join(names)}"
 
 
 def _chosen_policy(run: LoadedRun, name: str | None) -> str:

@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from logtriage._lib.printable import nudged
 from logtriage.errors import InvalidInput
 
 T = TypeVar("T")
@@ -50,7 +51,7 @@ class Interval:
 
 
 def _written(value: float | None, spec: str) -> str:
-    text = "–" if value is None else format(value, spec)
+    text = "–" if value is None else format(nudged(value), spec)
     is_zero = not text.strip("-0.")  # after rounding
     return text.replace("-", "+" if "+" in spec else "") if is_zero else text
 

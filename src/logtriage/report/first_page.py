@@ -75,7 +75,7 @@ def _facts(run: Run) -> Iterable[tuple[str, str]]:
     manifest = run.loaded.manifest
     spec = manifest.spec
     if run.bases:
-        yield "beside it", ", ".join(run.names[1:])
+        yield "beside it", "; ".join((", ".join(run.names[1:]), *run.pairing))
     yield "version", run.version
     if any(task not in RECORDED_TASKS for task in spec.tasks) and not spec.incidents:
         yield "split", f"{spec.split}{f' (seal {manifest.seal})' if manifest.seal else ''}"

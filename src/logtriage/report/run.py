@@ -126,6 +126,12 @@ class Run:
                     theirs = [self._named(name, one) for one in policies_of(base, rival)]
                     yield ours, theirs, change
 
+    @property
+    def pairing(self) -> Iterator[str]:
+        """What :attr:`changes` pairs by position or leaves out, in words."""
+        for base, name in self._runs[1:]:
+            yield from compare.pairing_notes(self.loaded, base, self.name, name)
+
     @cached_property
     def own(self) -> tuple[str, ...]:
         """The run's policies (not of bases) that are not scripted, or all if all are scripted."""

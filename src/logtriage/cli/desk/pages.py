@@ -33,7 +33,7 @@ _KEYS: Final = (
     ("F1 to F5", "help, screen, journal, rules, map"),
 )
 _MEANINGS: Final = (
-    ("?", "nothing is known of it"),
+    ("?", "nobody asked for it, and no sign of trouble was seen"),
     ("calm", "what was last seen of it is ordinary"),
     ("signs", "what was last seen of it is out of the ordinary"),
     ("alerts", "an alert fires"),

@@ -4,7 +4,7 @@ Runs are read by :mod:`logtriage.evaluation`, which loads NumPy; the page itself
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -38,6 +38,7 @@ def write_replay(
     explain: int | None = None,
     seal: Seal | None = None,
     on_progress: OnProgress | None = None,
+    note: Callable[[str], None] | None = None,
 ) -> Document:
     """Write the replay page of a run to ``out``, the same bytes for the same run.
 
@@ -54,6 +55,7 @@ def write_replay(
         seal: the seal of a run of sealed incidents, whose truths the page shows; by default from
             the environment.
         on_progress: called after each explanation and each episode.
+        note: called with what is paired by position, or not compared, with runs beside it.
 
     Raises:
         InvalidInput: if a directory is not that of a run, or is given twice; if the runs are of
@@ -72,6 +74,9 @@ def write_replay(
     max_beliefs = MAX_BELIEFS if beliefs is None else beliefs
     max_explained = WORST if explain is None else explain
     run = read_run(Path(run_dir), seal, bases)
+    if note is not None:
+        for line in run.pairing:
+            note(line)
     episodes, figures = list(run.episodes), None
     if incident is None:
         figures = first_page(run)
