@@ -32,7 +32,7 @@ def test_logs_spans_and_metrics_become_an_incident(folder: Path) -> None:
     assert (record.id, record.opened, record.horizon) == ("mine/1", "2031-05-06T10:04:00Z", 6)
     services = {one.name: one for one in record.recording.services}
     assert [(one.name, one.tier, one.calls) for one in services.values()] == [
-        ("db", "service", ()),
+        ("db", "datastore", ()),
         ("payments", "service", ("db",)),
         ("shop", "edge", ("payments",)),
     ]

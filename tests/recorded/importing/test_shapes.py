@@ -96,6 +96,40 @@ def test_zipkin_and_dependencies() -> None:
     assert rows_of({"data": [pair]}) == rows_of(pair) == [Dependency("shop", "pay", 7)]
 
 
+@pytest.mark.parametrize(
+    ("attributes", "named"),
+    [
+        ({"db.system": "redis", "server.address": "cache"}, ("cache", "datastore")),
+        ({"db.type": "redis", "peer.hostname": "cache"}, ("cache", "datastore")),
+        ({"messaging.system": "kafka"}, ("kafka", "queue")),
+        (
+            {"db.system": "redis", "peer.service": "pay", "server.address": "x"},
+            ("pay", "datastore"),
+        ),
+        ({"server.address": "example.com"}, ("", "")),
+    ],
+)
+def test_the_callee_of_a_client_has_one_name_in_all_formats(
+    attributes: dict[str, str], named: tuple[str, str]
+) -> None:
+    ids = {"traceId": "a", "id": "b", "timestamp": US, "localEndpoint": {"serviceName": "shop"}}
+    tags = [{"key": key, "value": value} for key, value in attributes.items()]
+    client = {"key": "span.kind", "value": "client"}
+    jaeger = {"traceID": "a", "spanID": "b", "startTime": US, "duration": 0, "processID": "p"}
+    rows = [stack.attribute(key, value) for key, value in attributes.items()]
+    otlp = stack.span(220, 0, 3, "a", "b", attributes=rows)
+    for document in (
+        ids | {"kind": "CLIENT", "tags": attributes},
+        {
+            "spans": [jaeger | {"tags": [client, *tags]}],
+            "processes": {"p": {"serviceName": "shop"}},
+        },
+        stack.spans_line([("shop", otlp)]),
+    ):
+        (span,) = rows_of(document)
+        assert (span.peer, span.tier) == named
+
+
 LABELS = {"alertname": "Slow", "service": "shop", "severity": "critical"}
 FIRING = {"labels": LABELS, "startsAt": TIME, "endsAt": "0001-01-01T00:00:00Z", "status": "firing"}
 END, NEVER = "2031-05-06T10:05:40Z", "0001-01-01T00:00:00.000+00:00"

@@ -49,7 +49,7 @@ class Call:
     ``latency_us`` is the caller's wait, ``network_us`` the part of it outside of the callee, and
     ``self_us`` the time in the callee itself, both None if not measured; all in microseconds.
     ``failed``: whether the callee's status is an error; None without a status. ``entry`` says how
-    a request without a caller began.
+    a request without a caller began. ``tier`` is that of a store without spans, else empty.
     """
 
     at: int
@@ -61,6 +61,7 @@ class Call:
     self_us: int | None = None
     failed: bool | None = None
     entry: Entry = Entry.ROOT
+    tier: str = ""
 
 
 @attrs.frozen
@@ -70,6 +71,7 @@ class Span:
     ``parent`` is the id of the span above, or empty. ``failed``: whether its status is an error;
     None without a status. ``peer`` is the callee of a client's span. ``kind`` is SERVER, CLIENT,
     PRODUCER, CONSUMER or INTERNAL, or empty. ``shared``: it has the id of its caller's span.
+    ``tier`` is that of the peer if it is a store, else empty.
     """
 
     trace: str
@@ -82,6 +84,7 @@ class Span:
     peer: str = ""
     kind: str = ""
     shared: bool = False
+    tier: str = ""
 
     @property
     def at(self) -> int:
@@ -181,6 +184,11 @@ class Rows:
     def background(self) -> frozenset[str]:
         """Services that work by themselves or on messages."""
         return frozenset(call.callee for call in self.calls if call.entry is Entry.BACKGROUND)
+
+    @property
+    def stores(self) -> dict[str, str]:
+        """The tiers of the stores that send no spans, by name."""
+        return {call.callee: call.tier for call in self.calls if call.tier}
 
     @cached_property
     def edge_calls(self) -> tuple[Call, ...]:

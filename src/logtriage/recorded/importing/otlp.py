@@ -5,7 +5,6 @@ The collector's file exporter writes objects with ``resourceLogs``, ``resourceSp
 or, with ``batches``, at the top.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from math import isnan, nan
 from typing import Final
@@ -16,6 +15,7 @@ from logtriage.recorded.condensing.raw_rows import ChangeRow, LogRow, Sample, Sp
 from logtriage.recorded.importing.fields import Field, plain_id
 from logtriage.recorded.importing.metric_series import Labels, Metric, Point, SeriesBook, spelled
 from logtriage.recorded.importing.reader import Reader
+from logtriage.recorded.importing.span_attributes import callee_of, in_words
 
 #: The prefix of severity numbers in words, as protobuf writes them.
 _SEVERITY: Final = "SEVERITY_NUMBER_"
@@ -26,10 +26,6 @@ SERVICE: Final = "service.name"
 _LEVELS: Final = ("INFO", "INFO", "INFO", "WARN", "ERROR", "FATAL")
 KINDS: Final = ("UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER")
 _STATUSES: Final = ("UNSET", "OK", "ERROR")
-#: Attributes with the callee of a client's span; the first that is there counts.
-_PEERS: Final = ("service.peer.name", "peer.service")
-_STORES: Final = ("db.system.name", "db.system", "messaging.system")
-_ADDRESSES: Final = ("server.address", "net.peer.name", *_STORES)
 #: Where the objects of OTLP stand in a document.
 _ENVELOPES: Final = ("result", "trace")
 #: The lists of resources; Tempo has another name for those of spans.
@@ -108,9 +104,8 @@ def spans_of(payload: Field, reader: Reader) -> Iterator[Span | LogRow]:
         end = span["endTimeUnixNano"].whole
         if end is None or end < start:
             raise span["endTimeUnixNano"].bad("Unix nanoseconds, not before startTimeUnixNano")
-        about = attributes(span["attributes"])
         kind = enumerated(span["kind"], KINDS, "SPAN_KIND_")
-        peer = _peer(about) if kind in ("CLIENT", "PRODUCER") else ""
+        callee = callee_of(kind, attributes(span["attributes"]))
         status = enumerated(span["status"]["code"], _STATUSES, "STATUS_CODE_")
         yield Span(
             trace,
@@ -120,20 +115,15 @@ def spans_of(payload: Field, reader: Reader) -> Iterator[Span | LogRow]:
             start // 1000,
             (end - start) // 1000,
             status == "ERROR",  # unset is a success
-            reader.names(peer, span.where) if peer else "",
+            reader.names(callee.name, span.where) if callee.name else "",
             "" if kind == KINDS[0] else kind,
+            tier=callee.tier,
         )
         for event in span["events"].items():
             if event["name"].text == "exception":
                 line = read_message("ERROR", _exception(event["attributes"]))
                 at = event["timeUnixNano"].whole or start
                 yield LogRow(at // 1_000_000, service, *line, trace)
-
-
-def _peer(about: Mapping[str, object]) -> str:
-    is_store = any(about.get(name) for name in _STORES)
-    names = (*_PEERS, *_ADDRESSES) if is_store else _PEERS
-    return next((in_words(about[name]) for name in names if about.get(name)), "")
 
 
 def enumerated(field: Field, known: tuple[str, ...], prefix: str) -> str:
@@ -274,10 +264,3 @@ def any_value(field: Field) -> object:
     if "kvlistValue" in field:
         return attributes(field["kvlistValue"]["values"])
     return next((field[name].value for name in ("boolValue", "bytesValue") if name in field), None)
-
-
-def in_words(value: object) -> str:
-    """A value in words: text as it is, anything else as JSON; nothing for None."""
-    if value is None or isinstance(value, str):
-        return value or ""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)

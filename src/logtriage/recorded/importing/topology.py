@@ -64,15 +64,20 @@ def import_topology(
 
     read_folder(root, Reader(left_out), keep, "which say nothing of calls", skip_bad=skip_bad)
     alone: set[str] = set()
+    stores: dict[str, str] = {}
     kept, _ = distinct(spans)
     for call in requests(kept.values()):
         counts[call.caller, call.callee] += 1
+        if call.tier:
+            stores[call.callee] = call.tier
         if call.entry is Entry.BACKGROUND:
             alone.add(call.callee)
     lost = sum(1 for _ in orphans(kept))
     if lost:
         left_out.note(f"{lost} spans name a parent that was not captured")
-    layout = Layout(name, tuple(_services(counts, owner, left_out.note))) if counts else None
+    layout = (
+        Layout(name, tuple(_services(counts, stores, owner, left_out.note))) if counts else None
+    )
     for service in layout.services if layout is not None else ():
         if service.tier == "edge" and service.name in alone:
             left_out.note(
@@ -89,7 +94,10 @@ def import_topology(
 
 
 def _services(
-    counts: Mapping[Pair, int], owner: str | None, note: Callable[[str], None]
+    counts: Mapping[Pair, int],
+    stores: Mapping[str, str],
+    owner: str | None,
+    note: Callable[[str], None],
 ) -> Iterator[Service]:
     every = sorted({name for pair in counts for name in pair if name is not None})
     called = {callee for caller, callee in counts if caller is not None}
@@ -98,7 +106,7 @@ def _services(
     outside = sorted((pair for pair in counts if pair[0] is None), key=lambda pair: -counts[pair])
     entered = [pair for pair in outside if pair[1] not in called] or outside[:1]
     pairs = (*entered, *(pair for pair in counts if pair[0] is not None))
-    tiers, calls = tiers_and_calls(every, pairs)
+    tiers, calls = tiers_and_calls(every, pairs, stores)
     for name in every:
         if calls[name] and tiers[name] not in ("edge", "service"):
             note(f"{name}: calls {', '.join(calls[name])}, so it is taken for a service")

@@ -13,8 +13,9 @@ from logtriage.recorded.condensing.raw_rows import Dependency, LogRow, Span
 from logtriage.recorded.importing.fields import Field, plain_id
 from logtriage.recorded.importing.log_records import is_record
 from logtriage.recorded.importing.names import Names
-from logtriage.recorded.importing.otlp import KINDS, in_words
+from logtriage.recorded.importing.otlp import KINDS
 from logtriage.recorded.importing.reader import Reader
+from logtriage.recorded.importing.span_attributes import callee_of, in_words
 
 _ZIPKIN: Final = ("CLIENT", "SERVER", "PRODUCER", "CONSUMER")
 _ABOVE: Final = ("CHILD_OF", "FOLLOWS_FROM")
@@ -57,7 +58,7 @@ def _jaeger(span: Field, processes: Field, names: Names) -> Iterator[Span | LogR
         raise span["duration"].bad("microseconds from 0 on")
     trace, tags = plain_id(span["traceID"].needed), _tags(span["tags"])
     kind = in_words(tags.get("span.kind")).upper()
-    peer = in_words(tags.get("peer.service")) if kind in ("CLIENT", "PRODUCER") else ""
+    callee = callee_of(kind, tags)
     parents = (
         plain_id(reference["spanID"].needed)
         for reference in span["references"].items()
@@ -71,8 +72,9 @@ def _jaeger(span: Field, processes: Field, names: Names) -> Iterator[Span | LogR
         start,
         duration,
         tags.get("error") in (True, "true") or tags.get("otel.status_code") == "ERROR",
-        names(peer, span.where) if peer else "",
+        names(callee.name, span.where) if callee.name else "",
         kind if kind in KINDS else "",
+        tier=callee.tier,
     )
     for log in span["logs"].items():
         fields = _tags(log["fields"])
@@ -103,8 +105,8 @@ def zipkin_spans(span: Field, reader: Reader) -> Iterator[Span]:
     kind = span["kind"].text
     if kind not in ("", *_ZIPKIN):
         raise span["kind"].bad(", ".join(_ZIPKIN))
-    calls = kind in ("CLIENT", "PRODUCER")
-    peer = span["remoteEndpoint"]["serviceName"].text if calls else ""
+    remote = span["remoteEndpoint"]["serviceName"].text
+    callee = callee_of(kind, span["tags"].fields | {"service.peer.name": remote})
     yield Span(
         plain_id(span["traceId"].needed),
         plain_id(span["id"].needed),
@@ -113,7 +115,8 @@ def zipkin_spans(span: Field, reader: Reader) -> Iterator[Span]:
         span["timestamp"].needed_epoch("microseconds"),
         span["duration"].count,
         span["tags"]["error"].text not in ("", "false"),
-        reader.names(peer, span.where) if peer.strip() else "",
+        reader.names(callee.name, span.where) if callee.name else "",
         kind or "INTERNAL",
         span["shared"].flag,
+        callee.tier,
     )
