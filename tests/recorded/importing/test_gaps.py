@@ -17,6 +17,7 @@ from logtriage.recorded import (
     as_incident,
     dump_bundle,
     import_capture,
+    import_topology,
 )
 from tests.recorded.importing import stack
 from tests.recorded.layout import shown_by
@@ -378,3 +379,50 @@ def test_services_stay_apart(small: Path) -> None:
         "others.jsonl:3: service 'Shop' has the letters of 'shop'",
     ]
     assert notes[2].startswith("others.jsonl:4: service 'zzz")
+
+
+CLUSTER = "svc.cluster.local"
+
+
+@pytest.mark.parametrize(
+    ("host", "services", "told"),
+    [
+        (f"db.pay.{CLUSTER}:5432", {"db"}, "is called 'db': the name is that of its host"),
+        (f"db-0.db.pay.{CLUSTER}.", {"db"}, "is called 'db': the name is that of its host"),
+        ("db.pay.svc", {"db"}, "is called 'db': the name is that of its host"),
+        ("db.pay", {"db"}, "is called 'db': the name is that of its host"),
+        ("db:5432", {"db"}, "is called 'db': the name is that of its host"),
+        (f"ledger.pay.{CLUSTER}", {"db", "ledger"}, "is called 'ledger': the name is that of"),
+        (f"db.audit.{CLUSTER}", {"db", "db.audit"}, "'db.audit': 'db' is in namespace pay, too"),
+        ("db.internal.example.com", {"db", "db.internal.example.com"}, ""),
+    ],
+)
+def test_a_host_of_kubernetes_is_its_service(
+    folder: Path, host: str, services: set[str], told: str
+) -> None:
+    """Metrics call it db, of namespace pay; spans, an alert and labels call it by its host."""
+    text = (folder / "deep" / "traces.json").read_text()
+    (folder / "deep" / "traces.json").write_text(text.replace('"db"', f'"{host}"'))
+    gauge = {"name": "depth", "gauge": {"dataPoints": [stack.point(239, asInt="4")]}}
+    line = stack.metrics_line("db", gauge, **{"k8s.namespace.name": "pay"})
+    stack.write_lines(folder / "db.jsonl", [line])
+    about = {"alertname": "Slow", "service": host}
+    stack.write_lines(folder / "a.json", [{"labels": about, "startsAt": "2031-05-06T10:03:40Z"}])
+    (folder / "labels.csv").write_text(stack.LABELS.replace("Z,payments,", f"Z,{host},"))
+    record, notes = imported(folder)
+    found = {one.name: one for one in record.recording.services}
+    assert set(found) == {"payments", "shop", *services}
+    (callee,) = found["payments"].calls
+    assert (callee,) == record.truth.root_causes == (max(services, key=len),)
+    assert [one.service for one in record.recording.alerts] == [callee]
+    assert found[callee].tier == "datastore"
+    assert told in "".join(note for note in notes if note.startswith(f"service {host!r} "))
+
+
+def test_services_of_one_name_in_two_namespaces_stay_apart(folder: Path) -> None:
+    path = folder / "deep" / "traces.json"
+    lines = path.read_text().splitlines()
+    hosts = (f'"db.{space}.{CLUSTER}"' for space in ("pay", "audit") for _ in range(90))
+    path.write_text("\n".join(map(lambda line, host: line.replace('"db"', host), lines, hosts)))
+    assert imported(folder)[0].recording.services[2].calls == ("db.audit", "db.pay")
+    assert import_topology(folder, "t", None).services[3].calls == ("db.audit", "db.pay")

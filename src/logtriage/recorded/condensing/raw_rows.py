@@ -3,10 +3,10 @@
 Times are Unix milliseconds.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import attrs
 
@@ -144,6 +144,19 @@ class Sample:
 
 #: The rows of a capture, beside alerts and dependencies.
 RawRow = LogRow | Call | Span | Usage | Sample | ChangeRow
+AnyRow = TypeVar("AnyRow", bound=RawRow | Dependency)
+_SERVICES: Final = ("service", "peer", "caller", "callee")
+
+
+def renamed(row: AnyRow, names: Mapping[str, str]) -> AnyRow:
+    """The row with other names of services, by their names now; those not among them stay."""
+    if not names:
+        return row
+    now = {field: getattr(row, field, None) for field in _SERVICES}
+    changed: dict[str, Any] = {
+        field: names[name] for field, name in now.items() if name is not None and name in names
+    }
+    return attrs.evolve(row, **changed) if changed else row
 
 
 @attrs.frozen(slots=False)

@@ -6,7 +6,7 @@ The disk holds a temporary SQLite database, which is deleted when the store is c
 import pickle
 import sqlite3
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
 from typing import Any, Final, Self
 
@@ -35,6 +35,8 @@ class RowStore:
         self._base.execute("CREATE INDEX times ON rows (kind, at)")
         #: How many rows were offered, kept or not.
         self.offered = 0
+        #: Names that services of kept rows have instead, by their names in these rows.
+        self.names: Mapping[str, str] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -82,4 +84,4 @@ class RowStore:
             f"SELECT row FROM rows WHERE kind = ? AND {seen} >= ? AND at < ? ORDER BY rowid",
             (kind.__name__, since, until),
         )
-        return (pickle.loads(row) for (row,) in rows)
+        return (raw_rows.renamed(pickle.loads(row), self.names) for (row,) in rows)

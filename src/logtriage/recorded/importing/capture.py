@@ -166,6 +166,10 @@ class _Capture:
 
     def incident(self, stretch: Stretch) -> RecordedIncident:
         """The incident of a stretch, with the alerts that were sent."""
+        names = self.reader.names
+        causes = dict.fromkeys(map(names.settled, stretch.truth.root_causes))
+        truth = attrs.evolve(stretch.truth, root_causes=tuple(causes))
+        stretch = attrs.evolve(stretch, truth=truth)
         record = incident_of(stretch, self.between, self.horizon, self.tick_seconds)
         if stretch.usual is not None and record.recording.baseline == "none":
             self.reader.left_out.note(
@@ -190,11 +194,21 @@ class _Capture:
         return attrs.evolve(record, recording=attrs.evolve(record.recording, alerts=alerts))
 
     def end(self) -> None:
-        """Add the notes on all rows."""
-        for service in sorted({service for service, _ in self.lines}):
-            if not self.lines[service, True]:
+        """Settle the names of services, and add the notes on all rows."""
+        names = self.reader.names
+        names.fold()
+        self.store.names = names.folded
+        self.alerts.rename(names.settled)
+        self.graph = {
+            (names.settled(caller), names.settled(callee)) for caller, callee in self.graph
+        }
+        lines = Counter[tuple[str, bool]]()
+        for (service, is_known), count in self.lines.items():
+            lines[names.folded.get(service, service), is_known] += count
+        for service in sorted({service for service, _ in lines}):
+            if not lines[service, True]:
                 self.reader.left_out.note(
-                    f"{service}: none of its {self.lines[service, False]} log lines has a level: "
+                    f"{service}: none of its {lines[service, False]} log lines has a level: "
                     "its errors are unknown, unless spans tell them"
                 )
 
@@ -221,6 +235,7 @@ class _Capture:
         changes, unknown = list[ChangeRow](), Counter[str]()
         for row in rows.changes:  # the names of all services are known by now
             if (service := self.reader.names.workload(row.service)) is not None:
+                service = self.reader.names.settled(service)
                 changes.append(attrs.evolve(row, service=service))
             else:
                 unknown[row.service] += 1

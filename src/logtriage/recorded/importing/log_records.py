@@ -71,7 +71,9 @@ def _line(at: int, line: str, labels: Mapping[str, str], reader: Reader) -> Iter
     level = next(filter(None, (level_of(labels.get(key)) for key in _LEVEL_LABELS)), None)
     trace = next(filter(None, (labels.get(key) for key in _TRACE_LABELS)), "") or trace_in(line)
     text = read_line(line) if level is None else read_message(level, line)
-    yield LogRow(at, reader.names(service, reader.left_out.where), *text, plain_id(trace))
+    space = labels.get("namespace", "")
+    plain = reader.names(service, reader.left_out.where, space=space)
+    yield LogRow(at, plain, *text, plain_id(trace))
 
 
 def journal(document: Field, reader: Reader) -> Iterator[LogRow]:

@@ -54,7 +54,8 @@ def items_of(
         if not (isinstance(name, str) and name.strip()):
             reader.left_out.add(f"resource without {SERVICE}")
             continue
-        service = reader.names(name, resource.where)
+        space = in_words(about.get("k8s.namespace.name"))
+        service = reader.names(name, resource.where, space=space)
         if old in resource:
             reader.left_out.add(f"{old}, the old name of scope{kind}, is read as that")
         for scopes in (f"scope{kind}", old):
@@ -115,7 +116,7 @@ def spans_of(payload: Field, reader: Reader) -> Iterator[Span | LogRow]:
             start // 1000,
             (end - start) // 1000,
             status == "ERROR",  # unset is a success
-            reader.names(callee.name, span.where) if callee.name else "",
+            callee.plain(reader.names, span.where),
             "" if kind == KINDS[0] else kind,
             tier=callee.tier,
         )

@@ -167,7 +167,9 @@ def _metric(
     # The service has a container of its own name, so this is a sidecar: keep its figures apart.
     if container not in ("", service) and service in reader.containers.get(service, ()):
         others.append(("container", container))
-    return Metric(reader.names(service, where), _place(labels, place), name), tuple(others)
+    space = labels.get("exported_namespace") or labels.get("namespace", "")
+    plain = reader.names(service, where, space=space)
+    return Metric(plain, _place(labels, place), name), tuple(others)
 
 
 def _labels(series: Field) -> dict[str, str]:

@@ -1,8 +1,10 @@
 """What the attributes of a span say beside its fields, in OTLP, Jaeger and Zipkin alike."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
+
+from logtriage.recorded.importing.names import Names
 
 #: Attributes with the callee of a client's span; the first that is there counts.
 _PEERS: Final = ("service.peer.name", "peer.service")
@@ -20,20 +22,28 @@ class Callee(NamedTuple):
 
     name: str = ""
     tier: str = ""
+    is_address: bool = False
+
+    def plain(self, names: Names, where: str) -> str:
+        """The plain name of the callee; empty if nothing names it."""
+        return names(self.name, where, is_address=self.is_address) if self.name else ""
 
 
 def callee_of(kind: str, about: Mapping[str, object]) -> Callee:
     """The callee of a span of that kind, by its attributes: only clients and producers have one."""
     if kind not in ("CLIENT", "PRODUCER"):
         return Callee()
-    systems = {
-        tier: system
-        for tier, keys in _STORES.items()
-        if (system := next(filter(None, (in_words(about.get(key)) for key in keys)), ""))
-    }
-    addresses = (*(in_words(about.get(key)) for key in _ADDRESSES), *systems.values())
-    names = (*(in_words(about.get(key)) for key in _PEERS), *(addresses if systems else ()))
-    return Callee(next(filter(str.strip, names), ""), next(iter(systems), ""))
+    systems = {tier: system for tier, keys in _STORES.items() if (system := _first(about, keys))}
+    if peer := _first(about, _PEERS):
+        return Callee(peer, next(iter(systems), ""))
+    for tier, system in systems.items():
+        return Callee(_first(about, _ADDRESSES) or system, tier, is_address=True)
+    return Callee()
+
+
+def _first(about: Mapping[str, object], keys: Iterable[str]) -> str:
+    """The first of the attributes that says something; empty if none does."""
+    return next(filter(str.strip, (in_words(about.get(key)) for key in keys)), "")
 
 
 def in_words(value: object) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from logtriage.errors import BundleError
-from logtriage.recorded.condensing.raw_rows import Call, Dependency, Entry, Span
+from logtriage.recorded.condensing.raw_rows import Call, Dependency, Entry, Span, renamed
 from logtriage.recorded.condensing.spans_to_calls import (
     Pair,
     distinct,
@@ -62,10 +62,16 @@ def import_topology(
             counts[row.caller, row.callee] += row.count
         return isinstance(row, Span | Call | Dependency)
 
-    read_folder(root, Reader(left_out), keep, "which say nothing of calls", skip_bad=skip_bad)
+    reader = Reader(left_out)
+    read_folder(root, reader, keep, "which say nothing of calls", skip_bad=skip_bad)
+    reader.names.fold()
+    folded = reader.names.folded
     alone: set[str] = set()
     stores: dict[str, str] = {}
-    kept, _ = distinct(spans)
+    for caller, callee in list(counts):
+        count = counts.pop((caller, callee))
+        counts[folded.get(caller, caller) if caller else None, folded.get(callee, callee)] += count
+    kept, _ = distinct(renamed(span, folded) for span in spans)
     for call in requests(kept.values()):
         counts[call.caller, call.callee] += 1
         if call.tier:

@@ -72,7 +72,7 @@ def _jaeger(span: Field, processes: Field, names: Names) -> Iterator[Span | LogR
         start,
         duration,
         tags.get("error") in (True, "true") or tags.get("otel.status_code") == "ERROR",
-        names(callee.name, span.where) if callee.name else "",
+        callee.plain(names, span.where),
         kind if kind in KINDS else "",
         tier=callee.tier,
     )
@@ -115,7 +115,7 @@ def zipkin_spans(span: Field, reader: Reader) -> Iterator[Span]:
         span["timestamp"].needed_epoch("microseconds"),
         span["duration"].count,
         span["tags"]["error"].text not in ("", "false"),
-        reader.names(callee.name, span.where) if callee.name else "",
+        callee.plain(reader.names, span.where),
         kind or "INTERNAL",
         span["shared"].flag,
         callee.tier,
