@@ -251,7 +251,7 @@ def test_an_error_says_why_nothing_was_used(folder: Path) -> None:
     assert _left_alone(folder, line).startswith("only.jsonl:1: resource without service.name; ")
 
     def answer(name: str) -> dict[str, Any]:
-        series = {"metric": {"__name__": name, "pod": "p"}, "values": [[stack.START, "1"]]}
+        series = {"metric": {"__name__": name, "zone": "p"}, "values": [[stack.START, "1"]]}
         return {"status": "success", "data": {"resultType": "matrix", "result": [series]}}
 
     told = _left_alone(folder, *(answer(f"m{n}") for n in range(9))).split("; ")

@@ -10,7 +10,7 @@ from logtriage.recorded.condensing.raw_rows import (
     ChangeRow,
     Dependency,
     LogRow,
-    Sample,
+    Scraped,
     Span,
     Usage,
 )
@@ -348,7 +348,7 @@ def test_metrics_become_samples() -> None:
     assert rows_of(otlp) == [Usage(MS, "shop", 5000)]
     series = {"metric": {"__name__": "depth", "app": "shop"}, "value": [AT, "7"]}
     answer = {"data": {"resultType": "vector", "result": [series]}}
-    assert rows_of(answer) == [Sample(MS, "shop", "depth_milli", 7000)]
+    assert rows_of(answer) == [Scraped(MS, "shop", 1, 7.0)]
 
 
 #: A document of each shape, for laws.

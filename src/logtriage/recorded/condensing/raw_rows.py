@@ -142,8 +142,18 @@ class Sample:
     instance: int = attrs.field(default=0, eq=False)
 
 
+@attrs.frozen
+class Scraped:
+    """A value of a series of Prometheus, a level or a count; ``instance`` numbers the series."""
+
+    at: int
+    service: str
+    instance: int
+    value: float
+
+
 #: The rows of a capture, beside alerts and dependencies.
-RawRow = LogRow | Call | Span | Usage | Sample | ChangeRow
+RawRow = LogRow | Call | Span | Usage | Sample | ChangeRow | Scraped
 AnyRow = TypeVar("AnyRow", bound=RawRow | Dependency)
 _SERVICES: Final = ("service", "peer", "caller", "callee")
 

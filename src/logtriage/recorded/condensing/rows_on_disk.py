@@ -45,17 +45,18 @@ class RowStore:
         self._base.close()
 
     def add(self, row: RawRow) -> bool:
-        """Keep a row if it lies in a stretch; return whether it does."""
+        """Keep a row if it lies in a stretch, or is scraped; return whether it lies in one."""
         self.offered += 1
         until, kept_for = row.at, 0
         if isinstance(row, raw_rows.ChangeRow):
             until, kept_for = max(row.at, row.until), CHANGES_MS
         place = bisect_right(self._stretches, until + kept_for, key=itemgetter(0)) - 1
-        if place < 0 or row.at >= self._stretches[place][1]:
+        inside = place >= 0 and row.at < self._stretches[place][1]
+        if not inside and not isinstance(row, raw_rows.Scraped):
             return False
         kept = (type(row).__name__, row.at, until, pickle.dumps(row))
         self._base.execute("INSERT INTO rows VALUES (?, ?, ?, ?)", kept)
-        return True
+        return inside
 
     def between(self, since: int, until: int) -> Rows:
         """The rows with ``since <= at < until`` that were kept, in the order in which they came.
@@ -78,6 +79,13 @@ class RowStore:
     def spans(self, since: int, until: int) -> Iterator[Span]:
         """The spans with ``since <= at < until`` that were kept."""
         return self._kept(Span, since, until)
+
+    def scraped(self) -> Iterator[raw_rows.Scraped]:
+        """All scraped rows in order of time."""
+        rows = self._base.execute(
+            "SELECT row FROM rows WHERE kind = ? ORDER BY at, rowid", (raw_rows.Scraped.__name__,)
+        )
+        return (pickle.loads(row) for (row,) in rows)
 
     def _kept(self, kind: type, since: int, until: int, seen: str = "at") -> Iterator[Any]:
         rows = self._base.execute(

@@ -24,6 +24,7 @@ from logtriage.recorded.condensing.raw_rows import (
     LogRow,
     Rows,
     Sample,
+    Scraped,
     Span,
     Usage,
 )
@@ -152,7 +153,7 @@ class _Capture:
             return True
         if isinstance(row, LogRow):
             self.lines[row.service, row.level is not None] += 1
-        if isinstance(row, Sample | Usage) and self.samples < _ENOUGH_SAMPLES:
+        if isinstance(row, Sample | Usage | Scraped) and self.samples < _ENOUGH_SAMPLES:
             self.sampled[row.service, getattr(row, "name", ""), row.instance].append(row.at)
             self.samples += 1
         elif isinstance(row, LogRow | Call | Span):
@@ -194,9 +195,12 @@ class _Capture:
         return attrs.evolve(record, recording=attrs.evolve(record.recording, alerts=alerts))
 
     def end(self) -> None:
-        """Settle the names of services, and add the notes on all rows."""
+        """Settle names and metrics, and add the notes on all rows."""
         names = self.reader.names
         names.fold()
+        for sample in self.reader.scraped.samples(self.store.scraped(), self.reader.book):
+            self.store.add(sample)
+        self.reader.book.end()
         self.store.names = names.folded
         self.alerts.rename(names.settled)
         self.graph = {

@@ -186,7 +186,9 @@ def _numbers(body: Field, metric: Metric, book: SeriesBook) -> Iterator[Point]:
         value = point["asDouble"].number if "asDouble" in point else point["asInt"].whole
         if value is not None:
             yield _point(point, float(value))
-        elif point["asDouble"].value != "NaN":  # a whole number is always finite
+        elif point["asDouble"].value == "NaN":
+            book.skip_nan(metric)
+        else:  # a whole number is always finite
             book.left_out.add(f"{metric.name}: infinite values")
 
 
