@@ -187,9 +187,9 @@ def test_an_alert_of_no_service_or_of_an_earlier_incident_is_said(folder: Path) 
     (record,) = import_capture(folder, note=told.append)
     assert record.recording.alerts == (RecordedAlert("payments", "Slow", 0),)
     assert told == [
-        "mine/1: 1 alerts without an end are left out: they began more than 10 min before it, and "
-        "nothing shows that they still fired",
-        "mine/1: alert 'Disk' is of no known service (1 times)",
+        "mine/1: left out 1 alert without an end: begun more than 10 min before it, and "
+        "nothing shows what still fired",
+        "mine/1: alert 'Disk' is of no known service (1 time)",
     ]
 
 

@@ -69,8 +69,8 @@ def test_a_server_whose_parent_was_not_captured_is_asked_from_outside(folder: Pa
     record, notes = imported(folder)
     assert record == expected
     assert notes[0] == (
-        "mine/1: 180 spans name a parent that was not captured; 180 of them, of servers and "
-        "consumers, count as requests from outside"
+        "mine/1: the parent of 180 spans was not captured; of these, 180 of servers and "
+        "consumers count as requests from outside"
     )
 
 
@@ -89,12 +89,16 @@ def test_a_lost_span_of_a_caller_makes_its_callee_no_edge(folder: Path) -> None:
     assert (payments.series.figure("calls", 0), payments.tier) == (30, "service")
 
 
-@pytest.mark.parametrize("kind", [0, 1, 4, 5])
-def test_jobs_and_consumers_are_no_requests_of_users(folder: Path, kind: int) -> None:
+@pytest.mark.parametrize(
+    ("kind", "name"), [*((kind, "op") for kind in (0, 1, 4, 5)), (2, "GET /healthz")]
+)
+def test_jobs_consumers_and_probes_are_no_requests_of_users(
+    folder: Path, kind: int, name: str
+) -> None:
     expected, _ = imported(folder)
     jobs = [
         stack.spans_line(
-            [("cron", stack.span(second, 9000, kind, f"{second:032x}f", f"f{second:x}"))]
+            [("cron", stack.span(second, 9000, kind, f"{second:032x}f", f"f{second:x}", name=name))]
         )
         for second in range(0, 360, 3)
     ]
@@ -103,7 +107,7 @@ def test_jobs_and_consumers_are_no_requests_of_users(folder: Path, kind: int) ->
     assert record.recording.edge == expected.recording.edge
     cron = record.recording.services[0]
     assert (cron.name, cron.tier, cron.series.figure("p50_ms", 0)) == ("cron", "background", 9000)
-    assert "mine/1: 120 requests of jobs and consumers are no requests of users" in notes
+    assert "mine/1: 120 requests of jobs, consumers and probes, not of users" in notes
 
 
 def test_a_server_that_has_the_id_of_its_client_is_its_callee(folder: Path) -> None:
@@ -162,7 +166,7 @@ def test_errors_without_any_level_are_unknown(
     payments = record.recording.services[1]
     assert (payments.name, payments.series.figure("error_bp", 0)) == ("payments", errors)
     assert record.recording.edge.figure("error_bp", 0) == errors
-    told = "payments: none of its 180 log lines has a level: its errors are unknown, unless spans"
+    told = "payments: no level in its 180 log lines: its errors are unknown, unless spans"
     assert any(note.startswith(told) for note in notes) is silent
 
 
@@ -198,7 +202,7 @@ NAMELESS = json.dumps({"resourceSpans": [{"resource": {}, "scopeSpans": []}]})
         ("x.json", "", "x.json: nothing came of it: no document"),
         ("x.json", '{"data": []}', "x.json: nothing came of it: Jaeger"),
         ("x.jsonl", NAMELESS, "x.jsonl: nothing came of it: OTLP"),
-        ("x.jsonl", OLD, "x.jsonl: 1 rows, none within 10 min of an incident, or in its baseline"),
+        ("x.jsonl", OLD, "x.jsonl: 1 row, none within 10 min of an incident, or in its baseline"),
         ("a/b.yaml", "a: 1", "not read, since hidden or not JSON: a/b.yaml"),
         ("b.log", "[10:00:00] plain text", "not read, since hidden or not JSON: b.log"),
         (".DS_Store", "", "not read, since hidden or not JSON: .DS_Store"),
@@ -340,7 +344,7 @@ def test_changes_show_at_their_time(small: Path) -> None:
             ("payments", 0, "BackOff: m (Pod payments-7c9-y)"),
         ],
     ]
-    assert "mine/1: changes of 'n1', which is no known service (1 times)" in notes
+    assert "mine/1: changes of 'n1', which is no known service (1 time)" in notes
 
 
 @pytest.mark.parametrize(

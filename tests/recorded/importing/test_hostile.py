@@ -145,7 +145,7 @@ def test_what_cannot_be_meant_is_refused(
         ([span(), span()], []),
         ([span(), span(kind=3)], []),
         ([span(), span(parentSpanId="ef" * 8)],
-         ["mine/1: 1 spans have the trace and id of another one, left out"]),
+         ["mine/1: left out 1 span with the trace and id of another"]),
         ([log(body={"doubleValue": "NaN"}), log(body={"stringValue": "\ud800"})], []),
     ],
 )  # fmt: skip

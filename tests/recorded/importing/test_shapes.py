@@ -96,6 +96,25 @@ def test_zipkin_and_dependencies() -> None:
     assert rows_of({"data": [pair]}) == rows_of(pair) == [Dependency("shop", "pay", 7)]
 
 
+def spans_of(kind: str, name: str, attributes: dict[str, str]) -> list[Span]:
+    """The same root span of shop as Zipkin, Jaeger and OTLP have it."""
+    ids = {"traceId": "a", "id": "b", "timestamp": US, "localEndpoint": {"serviceName": "shop"}}
+    tags = [{"key": key, "value": value} for key, value in attributes.items()]
+    tags.append({"key": "span.kind", "value": kind.lower()})
+    jaeger = {"traceID": "a", "spanID": "b", "startTime": US, "duration": 0, "processID": "p"}
+    jaeger |= {"operationName": name, "tags": tags}
+    rows = [stack.attribute(key, value) for key, value in attributes.items()]
+    number = {"SERVER": 2, "CLIENT": 3}[kind]
+    documents: tuple[Any, ...] = (
+        ids | {"kind": kind, "name": name, "tags": attributes},
+        {"spans": [jaeger], "processes": {"p": {"serviceName": "shop"}}},
+        stack.spans_line(
+            [("shop", stack.span(220, 0, number, "a", "b", name=name, attributes=rows))]
+        ),
+    )
+    return [span for document in documents for span in rows_of(document)]
+
+
 @pytest.mark.parametrize(
     ("attributes", "named"),
     [
@@ -112,22 +131,25 @@ def test_zipkin_and_dependencies() -> None:
 def test_the_callee_of_a_client_has_one_name_in_all_formats(
     attributes: dict[str, str], named: tuple[str, str]
 ) -> None:
-    ids = {"traceId": "a", "id": "b", "timestamp": US, "localEndpoint": {"serviceName": "shop"}}
-    tags = [{"key": key, "value": value} for key, value in attributes.items()]
-    client = {"key": "span.kind", "value": "client"}
-    jaeger = {"traceID": "a", "spanID": "b", "startTime": US, "duration": 0, "processID": "p"}
-    rows = [stack.attribute(key, value) for key, value in attributes.items()]
-    otlp = stack.span(220, 0, 3, "a", "b", attributes=rows)
-    for document in (
-        ids | {"kind": "CLIENT", "tags": attributes},
-        {
-            "spans": [jaeger | {"tags": [client, *tags]}],
-            "processes": {"p": {"serviceName": "shop"}},
-        },
-        stack.spans_line([("shop", otlp)]),
-    ):
-        (span,) = rows_of(document)
-        assert (span.peer, span.tier) == named
+    assert [(one.peer, one.tier) for one in spans_of("CLIENT", "GET", attributes)] == [named] * 3
+
+
+@pytest.mark.parametrize(
+    ("name", "attributes", "probes"),
+    [
+        ("GET /healthz", {}, True),
+        ("get", {"http.target": "/actuator/health/readiness?full=1"}, True),
+        ("grpc.health.v1.Health/Check", {}, True),
+        ("GET /", {"user_agent.original": "kube-probe/1.31"}, True),
+        ("GET /health/records", {}, False),
+        ("GET /live", {"user_agent.original": "curl/8"}, False),
+    ],
+)
+def test_a_probe_is_no_request_of_a_user(
+    name: str, attributes: dict[str, str], probes: bool
+) -> None:
+    kinds = [span.kind for span in spans_of("SERVER", name, attributes)]
+    assert kinds == ["INTERNAL" if probes else "SERVER"] * 3
 
 
 LABELS = {"alertname": "Slow", "service": "shop", "severity": "critical"}

@@ -15,6 +15,7 @@ from typing import Final
 
 import attrs
 
+from logtriage._lib.printable import counted
 from logtriage.errors import BundleError
 from logtriage.recorded.condensing.raw_rows import (
     Call,
@@ -185,12 +186,13 @@ class _Capture:
         )
         if stale:
             self.reader.left_out.note(
-                f"{stretch.id}: {stale} alerts without an end are left out: they began more than "
-                f"{self.around // 60_000} min before it, and nothing shows that they still fired"
+                f"{stretch.id}: left out {counted(stale, 'alert')} without an end: begun more than "
+                f"{self.around // 60_000} min before it, and nothing shows what still fired"
             )
         for name, count in unknown.items():
             self.reader.left_out.note(
-                f"{stretch.label.id}: alert {name!r:.80} is of no known service ({count} times)"
+                f"{stretch.label.id}: alert {name!r:.80} is of no known service "
+                f"({counted(count, 'time')})"
             )
         return attrs.evolve(record, recording=attrs.evolve(record.recording, alerts=alerts))
 
@@ -212,7 +214,7 @@ class _Capture:
         for service in sorted({service for service, _ in lines}):
             if not lines[service, True]:
                 self.reader.left_out.note(
-                    f"{service}: none of its {lines[service, False]} log lines has a level: "
+                    f"{service}: no level in its {counted(lines[service, False], 'log line')}: "
                     "its errors are unknown, unless spans tell them"
                 )
 
@@ -222,17 +224,17 @@ class _Capture:
         spans, twice = distinct(self.store.spans(since - _SPAN_MARGIN_MS, until))
         calls = tuple(call for call in requests(spans.values()) if since <= call.at < until)
         if twice:
-            note(f"{name}: {twice} spans have the trace and id of another one, left out")
+            note(f"{name}: left out {counted(twice, 'span')} with the trace and id of another")
         lost = [span for span in orphans(spans) if span.at >= since]
         if lost:
             entered = sum(span.kind in ENTERING for span in lost)
             note(
-                f"{name}: {len(lost)} spans name a parent that was not captured; {entered} of "
-                "them, of servers and consumers, count as requests from outside"
+                f"{name}: the parent of {counted(len(lost), 'span')} was not captured; of these, "
+                f"{entered} of servers and consumers count as requests from outside"
             )
         alone = sum(call.entry is Entry.BACKGROUND for call in calls)
         if alone:
-            note(f"{name}: {alone} requests of jobs and consumers are no requests of users")
+            note(f"{name}: {counted(alone, 'request')} of jobs, consumers and probes, not of users")
         rows, early = self.store.between(since, until), self.store.between(since - STALE_MS, since)
         usage = tuple(row for row in means((*early.usage, *rows.usage)) if row.at >= since)
         samples = tuple(row for row in means((*early.samples, *rows.samples)) if row.at >= since)
@@ -244,7 +246,8 @@ class _Capture:
             else:
                 unknown[row.service] += 1
         for other, count in unknown.items():
-            note(f"{name}: changes of {other!r:.80}, which is no known service ({count} times)")
+            times = counted(count, "time")
+            note(f"{name}: changes of {other!r:.80}, which is no known service ({times})")
         graph = tuple(sorted(self.graph))
         return attrs.evolve(
             rows,

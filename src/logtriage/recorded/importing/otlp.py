@@ -15,7 +15,7 @@ from logtriage.recorded.condensing.raw_rows import ChangeRow, LogRow, Sample, Sp
 from logtriage.recorded.importing.fields import Field, plain_id
 from logtriage.recorded.importing.metric_series import Labels, Metric, Point, SeriesBook, spelled
 from logtriage.recorded.importing.reader import Reader
-from logtriage.recorded.importing.span_attributes import callee_of, in_words
+from logtriage.recorded.importing.span_attributes import callee_of, in_words, kind_of
 
 #: The prefix of severity numbers in words, as protobuf writes them.
 _SEVERITY: Final = "SEVERITY_NUMBER_"
@@ -105,13 +105,14 @@ def spans_of(payload: Field, reader: Reader) -> Iterator[Span | LogRow]:
         end = span["endTimeUnixNano"].whole
         if end is None or end < start:
             raise span["endTimeUnixNano"].bad("Unix nanoseconds, not before startTimeUnixNano")
+        about, parent = attributes(span["attributes"]), plain_id(span["parentSpanId"].text)
         kind = enumerated(span["kind"], KINDS, "SPAN_KIND_")
-        callee = callee_of(kind, attributes(span["attributes"]))
+        kind, callee = kind_of(kind, parent, span["name"].text, about), callee_of(kind, about)
         status = enumerated(span["status"]["code"], _STATUSES, "STATUS_CODE_")
         yield Span(
             trace,
             plain_id(span["spanId"].needed),
-            plain_id(span["parentSpanId"].text),
+            parent,
             service,
             start // 1000,
             (end - start) // 1000,

@@ -1,6 +1,7 @@
 """What the attributes of a span say beside its fields, in OTLP, Jaeger and Zipkin alike."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
@@ -13,6 +14,15 @@ _STORES: Final = {
     "datastore": ("db.system.name", "db.system", "db.type"),
     "queue": ("messaging.system",),
 }
+#: Beginnings of the user agents of probes, and where they and paths of requests stand.
+_PROBING: Final = ("kube-probe/", "GoogleHC/", "ELB-HealthChecker/")
+_AGENTS: Final = ("user_agent.original", "http.user_agent")
+_PATHS: Final = ("url.path", "http.target", "http.path", "http.route")
+#: A path that is asked by probes alone, perhaps after a method.
+_PROBED: Final = re.compile(
+    r"(?i)(?:(?:GET|HEAD) )?/(?:actuator/)?(?:health(?:z|check)?|livez|readyz|liveness|readiness)"
+    r"(?:/(?:live|ready|liveness|readiness))?/?(?:\?.*)?|/?grpc\.health\.v1\.Health/\w+"
+)
 #: Attributes with the address of a store.
 _ADDRESSES: Final = ("server.address", "net.peer.name", "peer.hostname", "peer.address")
 
@@ -39,6 +49,13 @@ def callee_of(kind: str, about: Mapping[str, object]) -> Callee:
     for tier, system in systems.items():
         return Callee(_first(about, _ADDRESSES) or system, tier, is_address=True)
     return Callee()
+
+
+def kind_of(kind: str, parent: str, name: str, about: Mapping[str, object]) -> str:
+    """The kind of a span; INTERNAL for a probe that begins a trace, since no user waits for it."""
+    texts = (name, *(in_words(about.get(key)) for key in _PATHS))
+    probes = _first(about, _AGENTS).startswith(_PROBING) or any(map(_PROBED.fullmatch, texts))
+    return "INTERNAL" if kind == "SERVER" and not parent and probes else kind
 
 
 def _first(about: Mapping[str, object], keys: Iterable[str]) -> str:

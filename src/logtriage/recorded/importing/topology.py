@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from logtriage._lib.printable import counted
 from logtriage.errors import BundleError
 from logtriage.recorded.condensing.raw_rows import Call, Dependency, Entry, Span, renamed
 from logtriage.recorded.condensing.spans_to_calls import (
@@ -63,10 +64,10 @@ def import_topology(
         return isinstance(row, Span | Call | Dependency)
 
     reader = Reader(left_out)
-    read_folder(root, reader, keep, "which say nothing of calls", skip_bad=skip_bad)
+    read_folder(root, reader, keep, "none of a call", skip_bad=skip_bad)
     reader.names.fold()
     folded = reader.names.folded
-    alone: set[str] = set()
+    alone, entered = set[str](), set[str]()
     stores: dict[str, str] = {}
     for caller, callee in list(counts):
         count = counts.pop((caller, callee))
@@ -78,14 +79,16 @@ def import_topology(
             stores[call.callee] = call.tier
         if call.entry is Entry.BACKGROUND:
             alone.add(call.callee)
+        elif call.caller is None:
+            entered.add(call.callee)
     lost = sum(1 for _ in orphans(kept))
     if lost:
-        left_out.note(f"{lost} spans name a parent that was not captured")
+        left_out.note(f"the parent of {counted(lost, 'span')} was not captured")
     layout = (
         Layout(name, tuple(_services(counts, stores, owner, left_out.note))) if counts else None
     )
     for service in layout.services if layout is not None else ():
-        if service.tier == "edge" and service.name in alone:
+        if service.tier == "edge" and service.name in alone - entered:
             left_out.note(
                 f"{service.name}: works by itself or on messages, and is taken for an edge"
             )
@@ -154,7 +157,8 @@ def without_circles(
                 continue
             callee = left.pop()
             if callee in path:
-                note(f"{name} -> {callee} leads back ({counts[name, callee]:,} calls), left out")
+                calls_back = counted(counts[name, callee], "call")
+                note(f"{name} -> {callee} leads back ({calls_back}), left out")
                 continue
             kept[name].append(callee)
             if callee not in done:

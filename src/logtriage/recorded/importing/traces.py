@@ -15,7 +15,7 @@ from logtriage.recorded.importing.log_records import is_record
 from logtriage.recorded.importing.names import Names
 from logtriage.recorded.importing.otlp import KINDS
 from logtriage.recorded.importing.reader import Reader
-from logtriage.recorded.importing.span_attributes import callee_of, in_words
+from logtriage.recorded.importing.span_attributes import callee_of, in_words, kind_of
 
 _ZIPKIN: Final = ("CLIENT", "SERVER", "PRODUCER", "CONSUMER")
 _ABOVE: Final = ("CHILD_OF", "FOLLOWS_FROM")
@@ -64,10 +64,12 @@ def _jaeger(span: Field, processes: Field, names: Names) -> Iterator[Span | LogR
         for reference in span["references"].items()
         if reference["refType"].text in _ABOVE and plain_id(reference["traceID"].text) == trace
     )
+    parent = next(parents, plain_id(span["parentSpanID"].text))
+    kind = kind_of(kind, parent, span["operationName"].text, tags)
     yield Span(
         trace,
         plain_id(span["spanID"].needed),
-        next(parents, plain_id(span["parentSpanID"].text)),
+        parent,
         service,
         start,
         duration,
@@ -106,17 +108,18 @@ def zipkin_spans(span: Field, reader: Reader) -> Iterator[Span]:
     if kind not in ("", *_ZIPKIN):
         raise span["kind"].bad(", ".join(_ZIPKIN))
     remote = span["remoteEndpoint"]["serviceName"].text
-    callee = callee_of(kind, span["tags"].fields | {"service.peer.name": remote})
+    parent, tags = plain_id(span["parentId"].text), span["tags"].fields
+    callee = callee_of(kind, tags | {"service.peer.name": remote})
     yield Span(
         plain_id(span["traceId"].needed),
         plain_id(span["id"].needed),
-        plain_id(span["parentId"].text),
+        parent,
         reader.names(service, span.where),
         span["timestamp"].needed_epoch("microseconds"),
         span["duration"].count,
         span["tags"]["error"].text not in ("", "false"),
         callee.plain(reader.names, span.where),
-        kind or "INTERNAL",
+        kind_of(kind, parent, span["name"].text, tags) or "INTERNAL",
         span["shared"].flag,
         callee.tier,
     )
