@@ -170,6 +170,8 @@ POD = "payments-6d5f-a"
         # A service and its sidecar, what it is called in the cluster, what ingress measures.
         ([_scraped("p", "payments", container=name) for name in ("payments", "envoy")],
          {"payments"}, False),
+        ([_scraped("p", "payments.a.svc", container=name) for name in ("payments", "envoy")],
+         {"payments"}, False),
         ([_scraped("p", "payments-svc", container="app")], {"payments-svc"}, False),
         ([_scraped("ingress", "nginx", exported_service="shop")], {"shop"}, False),
     ],

@@ -51,6 +51,12 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - len(CUT)].rstrip()}{CUT}"
 
 
+def hosted(name: str) -> str:
+    """The service whose host in Kubernetes has that full name; any other name as it is."""
+    match = _HOST.fullmatch(name)
+    return name if match is None else match[1]
+
+
 class Names:
     """Gives services plain names, and keeps services apart whose plain names are the same.
 

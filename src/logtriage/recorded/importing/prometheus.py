@@ -15,6 +15,7 @@ from logtriage.recorded.importing.alerts import SERVICE_LABELS
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.left_out import stem_of
 from logtriage.recorded.importing.metric_series import Labels, Metric
+from logtriage.recorded.importing.names import hosted
 from logtriage.recorded.importing.reader import Reader
 
 #: Labels of the place where a series was measured: together they identify an instance.
@@ -156,7 +157,8 @@ def _metric(
     others = [(key, labels[key]) for key in sorted(labels) if key not in unwanted]
     container = _container(labels)
     # The service has a container of its own name, so this is a sidecar: keep its figures apart.
-    if container not in ("", service) and service in reader.containers.get(service, ()):
+    own = hosted(service)
+    if container not in ("", own) and own in reader.containers.get(service, ()):
         others.append(("container", container))
     space = labels.get("exported_namespace") or labels.get("namespace", "")
     plain = reader.names(service, where, space=space)
@@ -189,7 +191,11 @@ def _inside(labels: Mapping[str, str]) -> str:
 
 def _measures_others(key: str, labels: Mapping[str, str], held: set[str]) -> bool:
     """Whether a label names a target that measures other services, those that are ``held``."""
-    if labels[key] in held or key in (*_CONTAINERS, *_WORKLOADS) or key.startswith("exported_"):
+    if (
+        hosted(labels[key]) in held
+        or key in (*_CONTAINERS, *_WORKLOADS)
+        or key.startswith("exported_")
+    ):
         return False
     targets = (labels.get(name, "") for name in ("service", "job", "metrics_path"))
     return len(held) > 1 or any(map(_EXPORTERS.search, targets))
