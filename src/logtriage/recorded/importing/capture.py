@@ -205,9 +205,8 @@ class _Capture:
         self.reader.book.end()
         self.store.names = names.folded
         self.alerts.rename(names.settled)
-        self.graph = {
-            (names.settled(caller), names.settled(callee)) for caller, callee in self.graph
-        }
+        pairs = {tuple(map(names.settled, pair)) for pair in self.graph}
+        self.graph = {(caller, callee) for caller, callee in pairs if caller != callee}
         lines = Counter[tuple[str, bool]]()
         for (service, is_known), count in self.lines.items():
             lines[names.folded.get(service, service), is_known] += count
