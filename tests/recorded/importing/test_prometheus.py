@@ -211,6 +211,7 @@ RISING = "taken for levels that only rise (query the rate of a counter)"
     [
         ("pg_stat_database_xact_commit", lambda at: 900 + 5.5 * at, True, COUNTERS),
         ("mysql_global_status_queries", lambda at: 5 * max(0, at - 180), True, COUNTERS),
+        ("process_uptime_seconds", lambda at: 5 * at + 0.5, True, COUNTERS),
         ("jobs_done", lambda at: 90_000 + 5 * at, True, COUNTERS),
         ("jobs_done", lambda at: (90_000 + 5 * at) % 90_600, True, COUNTERS),  # it restarts
         ("jobs_done", lambda at: 90_000 + 5 * at - 99 * (at > 50), False, ""),

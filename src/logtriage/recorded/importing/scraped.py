@@ -22,17 +22,18 @@ _GROWING: Final = ("_total", "_count", "_sum")
 #: Counters whose names have no such ending, as their exporters' sources and the statistics of
 #: PostgreSQL, MySQL, Linux, nginx, Envoy, MongoDB and Kafka say.
 _COUNTERS: Final = re.compile(
-    r"pg_stat_database_(?!numbackends|stats_reset|datid)\w+|pg_stat_bgwriter_(?!stats_reset)\w+"
+    r"(?:cnpg_)?pg_stat_database_(?!numbackends|stats_reset|datid)\w+"
+    r"|pg_stat_bgwriter_(?!stats_reset)\w+"
     r"|pg_stat_\w+_(?:seq_scan|seq_tup_read|idx_scan|idx_tup_(?:read|fetch)|n_tup_\w+)"
     r"|pg_statio_\w+_blks_(?:read|hit)"
-    r"|mysql_global_status_(?!threads_(?:connected|running|cached)|open_|max_used|uptime|wsrep"
+    r"|mysql_global_status_(?!threads_(?:connected|running|cached)|open_|max_used|wsrep"
     r"|buffer_pool_(?:dirty_)?pages|innodb_buffer_pool_(?:bytes|pages_(?!\w*flushed))|key_blocks"
     r"|innodb_(?:\w*pending|row_lock_(?:current|time_)|page_size|num_open|history)|last_query"
     r"|qcache_(?:free|queries_in|total)|prepared_stmt_count|\w+_open_temp|rpl_semi)\w+"
     r"|node_netstat_(?!\w+_(?:CurrEstab|Forwarding))\w+|node_vmstat_(?!nr_)\w+"
     r"|nginx_connections_(?:accepted|handled)|kafka_(?:topic_partition|consumergroup)_current_offset"
     r"|envoy_(?:cluster_upstream|http_downstream)_(?:rq|cx)(?!\w*(?:active|buffered|_ms))\w*"
-    r"|mongodb_ss_(?:opcounters\w*|network_(?:bytes|num)\w+)"
+    r"|\w*uptime\w*|node_time_seconds|mongodb_ss_(?:opcounters\w*|network_(?:bytes|num)\w+)"
 )
 #: Levels whose names end as those of counters do, as the same sources say.
 _LEVELS: Final = (
