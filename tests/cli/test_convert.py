@@ -85,15 +85,18 @@ def test_what_became_of_rows_and_calls_is_told(tmp_path: Path) -> None:
 
 def test_requests_of_one_episode_are_named_and_left_out(tmp_path: Path) -> None:
     whole = openai()
-    rows = [{**whole, "messages": whole["messages"][:at]} for at in (4, 6, 14)]
+    rows = [{**whole, "messages": whole["messages"][:at]} for at in range(4, 16, 2)]
     path = write(tmp_path / "rows.jsonl", *rows)
     result = logtriage("convert", path, width=300)
     assert result.exit_code == 0
     assert result.stderr.splitlines() == [
-        f"{path}:1, {path}:2: left out; {path}:3 goes on from there (another 'attempt' in each "
-        "keeps both)",
-        "1 converted; 0 bad rows; 2 beginnings of others",
+        f"{path}:1, {path}:2, {path}:3, {path}:4, {path}:5: left out; {path}:6 goes on from there "
+        "(another 'attempt' in each keeps both)",
+        "1 converted; 0 bad rows; 5 beginnings of others",
     ]
+    broken_off = logtriage("convert", write(path, rows[2], rows[5]), width=300)
+    assert broken_off.exit_code == 1
+    assert f"{path}:1: the beginning of {path}:2, in a log without a row for" in broken_off.stderr
 
 
 def test_a_session_file_gets_its_incident_by_option(tmp_path: Path) -> None:

@@ -85,6 +85,10 @@ SUMMARY = {"role": "user", "content": "Summary of the conversation so far: user-
             [PROMPT[0], *WHOLE[2:3], {**WHOLE[3], "content": "The incident is closed (resolved)."}],
             r"messages\[2\]: the log says that the incident is closed \(resolved\), and after 1",
         ),
+        (
+            [*PROMPT, *WHOLE[-2:]],
+            rf"messages\[3\]: the incident was closed after {len(CALLS)} ticks, and in the replay",
+        ),
     ],
 )
 def test_a_log_that_contradicts_itself_is_refused_by_its_first_mismatch(

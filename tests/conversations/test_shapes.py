@@ -500,7 +500,7 @@ def test_an_attempt_is_no_beginning_of_another_agents_or_another_attempt(key: st
 
 def test_a_file_of_several_rows_is_a_log_of_its_own(tmp_path: Path) -> None:
     told = [*PROMPT, *each(openai_turn)]
-    short, long = ({"incident": INCIDENT, "messages": rows} for rows in (told[:4], told))
+    short, long = ({"incident": INCIDENT, "messages": told[:end]} for end in (4, 6))
     other = {**long, "messages": told[:2], "error": "x"}
 
     def left(**files: list[Row]) -> list[int]:
@@ -510,8 +510,31 @@ def test_a_file_of_several_rows_is_a_log_of_its_own(tmp_path: Path) -> None:
         return [len(reading.transcript.actions) for reading in read]
 
     with pytest.warns(UserWarning, match="1 row left out: the beginning of"):
-        assert left(a=[short], b=[long]) == [len(each(openai_turn)) // 2]
-    assert left(a=[short, other], b=[long, other]) == [1, 0, len(each(openai_turn)) // 2, 0]
+        assert left(a=[short], b=[long]) == [2]
+    assert left(a=[short, other], b=[long, other]) == [1, 0, 2, 0]
+
+
+def test_attempts_of_traces_are_told_apart_by_what_their_spans_name() -> None:
+    """Spans of a trace share its incident, attempt and agent; an error names its own line."""
+    spans = [line["resourceSpans"][0]["scopeSpans"][0]["spans"][0] for line in telemetry()]
+
+    def run(trace: str, count: int, agent: str = "") -> Messages:
+        root, *rest = spans
+        named = [{"key": "gen_ai.agent.name", "value": {"stringValue": agent}}] if agent else []
+        first = {**root, "attributes": [*root["attributes"], *named]}
+        return [{"resourceSpans": [{"scopeSpans": [{"spans": [{**span, "traceId": trace}]}]}]}
+                for span in [first, *rest[:count]]]  # fmt: skip
+
+    def read(lines: Messages) -> list[tuple[int, str | None]]:
+        file = io.StringIO("".join(f"{json.dumps(line)}\n" for line in lines))
+        return [(len(one.actions), one.agent) for one in convert_file(file)]
+
+    with pytest.warns(UserWarning, match="rows left out"):
+        both = read([*run("a", 5), *run("b", 2), *run("c", 5, "alpha")])
+    assert both == [(5, "m"), (2, "m"), (5, "alpha")]
+    (other,) = json.loads(json.dumps(run("d", 1)[1:]).replace("TICK 0/", "TOCK 0/"))
+    with pytest.raises(TranscriptError, match=r"^<stream>:3: no incident id at .*; the row has: "):
+        read([*run("a", 1), other])
 
 
 JUNK: list[Any] = [None, 0, 1.5, True, "", "x", [], {}, ["x"], {"type": "text"}, math.nan, [[]]]

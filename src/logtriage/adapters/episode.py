@@ -16,6 +16,7 @@ anyone. No message holds the incident's id; rows do, and only the host reads row
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Self
 
+from logtriage._lib.printable import counted
 from logtriage.adapters.rewards import by_criterion
 from logtriage.adapters.turns import ERROR, OUT_OF_TURNS, Stopping, TextEpisode, named_in
 from logtriage.conversations.tools import openai_tools
@@ -84,14 +85,14 @@ def answer(incident: Incident, wires: WireActions, style: Style = "text") -> str
     """The text that answers the last action: the next screen, or that the incident is closed."""
     state, unplayed = state_after(incident, wires)
     if state.is_closed:
-        return closed(state, too_late=bool(unplayed), style=style)
+        return closing_answer(state, too_late=bool(unplayed), style=style)
     if style == "text":
         return render_observation(observe(state))
     before, _ = state_after(incident, wires[:-1])
     return render_observation(observe(state), style, before=observe(before))
 
 
-def closed(state: State, *, too_late: bool, style: Style = "text") -> str:
+def closing_answer(state: State, *, too_late: bool, style: Style = "text") -> str:
     """The answer to an action that closed the incident, or came ``too_late``."""
     if style == "notation":
         return f"closed: {state.closing}" if too_late else ended(observe(state))
@@ -99,7 +100,8 @@ def closed(state: State, *, too_late: bool, style: Style = "text") -> str:
         return f"The incident is closed ({state.closing}); this had no effect."
     end = ending(observe(state))
     why = f"{state.closing}" if end is None else f"{state.closing}: {end}"
-    return f"The incident is closed ({why}). There is nothing more to do."
+    ticks = counted(state.tick, "tick")  # by which a converter sees that turns were cut
+    return f"The incident is closed ({why}) after {ticks}. There is nothing more to do."
 
 
 class GradedEpisode(Stopping):
@@ -214,11 +216,11 @@ class Episode(GradedEpisode, TextEpisode):
         state = self._state
         if state.is_closed:
             self._unplayed += 1
-            return closed(state, too_late=True, style=self._style)
+            return closing_answer(state, too_late=True, style=self._style)
         action = action_from_wire(wire, state.incident.topology)
         self._state = state = transition(state, action)
         if state.is_closed:
-            return closed(state, too_late=False, style=self._style)
+            return closing_answer(state, too_late=False, style=self._style)
         before, seen = self._seen, observe(state)
         self._seen = seen if self._style in NEWS else None
         return render_observation(seen, self._style, before=before)

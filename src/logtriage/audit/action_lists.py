@@ -141,7 +141,7 @@ class Scorer:
         offered = bool(truths.takes_hand_over.any())
         actions = action_array(group.topology, plans, hand_over=offered)
         if not actions.shape[1]:
-            actions = np.full((len(plans), 1), -1, np.int8)
+            actions = np.full((len(plans), 1), -1, np.int8)  # -1 stands for no action
         count, parts = len(group.incidents), []
         size = max(1, _ROWS // count)
         for start in range(0, len(plans), size):

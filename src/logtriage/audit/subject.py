@@ -152,6 +152,6 @@ def subject_of(
             f"incident, got {type(task).__name__}"
         )
     subject = Subject(name, draw, rubric or TRIAGE_3, oracle or perfect_actions)
-    return (
-        subject if rubric else attrs.evolve(subject, rubric=rubric_of(subject.incident("test", 0)))
-    )
+    if rubric is None:  # the incidents name it
+        return attrs.evolve(subject, rubric=rubric_of(subject.incident("test", 0)))
+    return subject

@@ -49,7 +49,7 @@ class _Console(Console):
 _KEPT: Final = "\n\t"
 _WIDTH: Final = 120
 #: This many bad lines of one kind are reported in full.
-_MOST_ALIKE: Final = 5
+MOST_ALIKE: Final = 5
 
 
 def results() -> Console:
@@ -121,14 +121,14 @@ class BadLines:
         self._of_kind: dict[str, list[TranscriptError]] = {}
 
     def tell(self, error: TranscriptError) -> None:
-        """Report a bad line, unless :data:`_MOST_ALIKE` of its kind were reported."""
+        """Report a bad line, unless :data:`MOST_ALIKE` of its kind were reported."""
         alike = self._of_kind.setdefault(kind_of(error.reason), [])
         alike.append(error)
-        if len(alike) <= _MOST_ALIKE:
+        if len(alike) <= MOST_ALIKE:
             fail(error)
 
     def end(self) -> None:
         """Report how many lines of each kind were left out, and the last of them."""
         for alike in self._of_kind.values():
-            if (more := len(alike) - _MOST_ALIKE) > 0:
+            if (more := len(alike) - MOST_ALIKE) > 0:
                 note(f"{more} more lines like these; the last: {alike[-1]}", "red")

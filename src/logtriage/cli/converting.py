@@ -3,14 +3,14 @@
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO, Annotated, Final
 
 import typer
 
 from logtriage._lib.printable import counted
 from logtriage._lib.unread import kinds_of
 from logtriage.cli.bar import Bar
-from logtriage.cli.console import BadLines, emit, note
+from logtriage.cli.console import MOST_ALIKE, BadLines, emit, note
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import (
     Bundle,
@@ -26,6 +26,12 @@ from logtriage.codec import unstructure_transcript
 from logtriage.conversations.convert import convert_files
 from logtriage.conversations.wires import Style
 from logtriage.errors import TranscriptError
+from logtriage.transcript import COMPLETED
+
+_COUNTED: Final = (
+    *("converted", "bad", "beginnings", "wholes", "joined"),
+    *("left_out", "unchecked", "actions", "partly", "unscored"),
+)
 
 
 def convert(
@@ -67,8 +73,7 @@ def convert(
     sources: list[Path | IO[bytes]] = [
         sys.stdin.buffer if name == "-" else Path(name) for name in files
     ]
-    names = ("converted", "bad", "beginnings", "joined", "left_out", "unseen", "actions", "partly")
-    counts = dict.fromkeys(names, 0)
+    counts = dict.fromkeys(_COUNTED, 0)
     unread: list[str] = []
     bad = BadLines()
 
@@ -77,14 +82,15 @@ def convert(
         bad.tell(error)
 
     def leave_out(parts: list[str], whole: str) -> None:
+        keep = "" if counts["beginnings"] else " (another 'attempt' in each keeps both)"
         counts["beginnings"] += len(parts)
-        keep = (
-            "" if counts["beginnings"] > len(parts) else " (another 'attempt' in each keeps both)"
-        )
-        note(f"{', '.join(parts)}: left out; {whole} goes on from there{keep}", "dim")
+        counts["wholes"] += 1
+        if counts["wholes"] <= MOST_ALIKE:
+            places = ", ".join(dict.fromkeys(parts))
+            note(f"{places}: left out; {whole} goes on from there{keep}", "dim")
 
     with Bar("converting", "rows", kept="; the rest is not converted") as bar:
-        bar.show(0, None)
+        bar.show(0, total=None)
         for reading in convert_files(
             sources,
             incident_at=incident,
@@ -99,11 +105,12 @@ def convert(
             counts["joined"] += reading.rows - 1
             counts["partly"] += reading.partly_counted
             counts["left_out"] += reading.left_out
-            counts["unseen"] += reading.screens == 0
+            counts["unchecked"] += not reading.is_checked
+            counts["unscored"] += reading.transcript.status != COMPLETED
             counts["actions"] += len(reading.transcript.actions)
             unread += reading.unread
             emit(unstructure_transcript(reading.transcript))
-            bar.show(counts["converted"] + counts["bad"], None)
+            bar.show(counts["converted"] + counts["bad"], total=None)
     bad.end()
     for text in _summary(counts, unread):
         note(text, "dim")
@@ -112,12 +119,13 @@ def convert(
 
 
 def _summary(counts: Mapping[str, int], unread: Sequence[str]) -> Iterator[str]:
-    beginnings = counted(counts["beginnings"], "beginning")
+    beginnings, unchecked = counted(counts["beginnings"], "beginning"), counts["unchecked"]
     yield (
         f"{counts['converted']} converted; {counted(counts['bad'], 'bad row')}"
         + (f"; {beginnings} of others" if counts["beginnings"] else "")
         + (f"; {counted(counts['joined'], 'row')} joined to others" if counts["joined"] else "")
-        + (f"; {counts['unseen']} without a screen to check it by" if counts["unseen"] else "")
+        + (f"; {counts['unscored']} will be unscored" if counts["unscored"] else "")
+        + (f"; {unchecked} without a screen to check it by" if unchecked else "")
     )
     if counts["partly"]:
         whose = counted(counts["partly"], "conversation")

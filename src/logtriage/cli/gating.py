@@ -76,16 +76,12 @@ def gate(
         note_unpaired(new, old, "RUN", "BASE")
     note_unfinished(new, "RUN: ")
     note_unfinished(old, "BASE: ")
-    failed = [check for check in checks if _fails(check, lenient=lenient)]
+    failing = {Verdict.WORSE} if lenient else {Verdict.WORSE, Verdict.UNDECIDED}
+    failed = [check for check in checks if check.verdict in failing]
     for check in failed:
         note(f"{_whose(check)}: {_NAMES[check.measure]}: {reason_of(check)}", "red")
     if failed:
         raise typer.Exit(SOME_BAD)
-
-
-def _fails(check: Check, *, lenient: bool) -> bool:
-    undecided = check.verdict is Verdict.UNDECIDED and not lenient
-    return check.verdict is Verdict.WORSE or undecided
 
 
 def _whose(check: Check) -> str:
@@ -97,7 +93,7 @@ def _whose(check: Check) -> str:
 def reason_of(check: Check) -> str:
     """Why a check did not pass."""
     if check.difference is None:
-        lost = f"{check.run or 0:g} of {counted(check.incidents, 'incident')}"
+        lost = f"{check.run:g} of {counted(check.incidents, 'incident')}"
         return f"{lost} graded in the baseline have no grade, or lack that of an attempt"
     difference = f"{check.difference:+.3f} over {counted(check.incidents, 'incident')}"
     reason = f"{check.verdict}: {difference}, margin {check.margin:g}"

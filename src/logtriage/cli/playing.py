@@ -138,7 +138,9 @@ def _first_of(kinds: list[str], incident: Incident, incidents: "Incidents") -> s
         raise InvalidInput(f"--kind: {incident.id} is recorded, and has no kind of a world")
     task, split, number = incident.id.split("/")
     known = get_task(task, incidents.world)
-    (incident_id,) = ids_of_kinds(kinds, known, split, 1, int(number), incidents)
+    (incident_id,) = ids_of_kinds(
+        kinds, known, split, count=1, start=int(number), incident_of=incidents
+    )
     return incident_id
 
 

@@ -51,12 +51,12 @@ def compare(
     check_drawn_alike(run_a, run_b)
     a, b = loaded_runs([run_a, run_b], options.seal_in(seal_file))
     compared = compare_runs(a, b, policy_a=policy_a, policy_b=policy_b)
-    pairs = [(pair.task, pair.policy_a, pair.policy_b) for pair in compared]
-    money = () if prices is None else worth_differences(a, b, pairs, prices)
+    keys = [(pair.task, pair.policy_a, pair.policy_b) for pair in compared]
+    money = () if prices is None else worth_differences(a, b, keys, prices)
     if as_json:
-        by_pair = {(row.task, row.policy_a, row.policy_b): row for row in money}
-        for pair, key in zip(compared, pairs, strict=True):
-            worth = {"money": attrs.asdict(by_pair[key])} if key in by_pair else {}
+        worths = {(row.task, row.policy_a, row.policy_b): row for row in money}
+        for pair, key in zip(compared, keys, strict=True):
+            worth = {"money": attrs.asdict(worths[key])} if key in worths else {}
             emit({**attrs.asdict(pair), **worth})
     else:
         print_comparisons(
@@ -70,10 +70,11 @@ def compare(
     if a.manifest.spec.role_split != b.manifest.spec.role_split:
         splits = a.manifest.spec.role_split, b.manifest.spec.role_split
         names = {None if split is None else split.name for split in splits}
-        ours, theirs = (_players(split, marked=len(names) == 1) for split in splits)
+        alike = len(names) == 1
+        ours, theirs = (_players(split, with_fingerprint=alike) for split in splits)
         note(f"A is of {ours}, B of {theirs}", "yellow")
     by_place = ", ".join(
-        dict.fromkeys(f"{ours} and {theirs}" for _, ours, theirs in pairs if ours != theirs)
+        dict.fromkeys(f"{ours} and {theirs}" for _, ours, theirs in keys if ours != theirs)
     )
     if policy_a is None and policy_b is None and by_place:
         note(f"paired by position, since the names differ: {by_place}", "yellow")
@@ -101,10 +102,10 @@ def note_unpaired(a: "LoadedRun", b: "LoadedRun", *sides: str) -> None:
             note(f"not compared, only in {side}: {', '.join(names)}", "yellow")
 
 
-def _players(split: "RoleSplit | None", *, marked: bool) -> str:
+def _players(split: "RoleSplit | None", *, with_fingerprint: bool) -> str:
     if split is None:
         return "single agents"
-    mark = f", fingerprint {split.fingerprint}" if marked else ""
+    mark = f", fingerprint {split.fingerprint}" if with_fingerprint else ""
     return f"teams ({split.name}: {', '.join(split.names)}{mark})"
 
 
@@ -219,8 +220,8 @@ def put_run(
                 f"every attempt of {each.policy}",
                 "yellow",
             )
-    kept = prices is not None and prices.per_episode is None and prices.per_million is None
-    if kept and money() and not any(row.cost for row in money()):
+    of_run = prices is not None and prices.per_episode is None and prices.per_million is None
+    if of_run and money() and not any(row.cost for row in money()):
         note(
             "the run keeps no costs, so that they are 0: give --cost-per-episode or "
             "--price-per-million-tokens",

@@ -144,16 +144,17 @@ def checked(console: Console, findings: Sequence["Finding"]) -> None:
 
 
 def _confused(row: Mapping[str, Any]) -> list[Cell]:
-    others = [other for other in row["others"] if other[1] >= _LEAST][:_OTHERS]
-    shares = ", ".join(
-        f"{kind}{'*' * another} {_percent(share)}" for kind, share, another in others
-    )
+    others = [
+        f"{kind}{'*' if another else ''} {_percent(share)}"
+        for kind, share, another in row["others"]
+        if share >= _LEAST
+    ]
     return [
         Text(row["kind"]),
         _percent(row["share"]),
         number(row["bits"], 2),
         _percent(row["recognised"]),
-        Text(shares or "–"),
+        Text(", ".join(others[:_OTHERS]) or "–"),
     ]
 
 

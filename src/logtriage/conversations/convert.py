@@ -27,7 +27,8 @@ from logtriage.conversations.rows import (
     transcript_of_row,
     whose,
 )
-from logtriage.conversations.shapes import LINES, Lines, at, rows_in
+from logtriage.conversations.sessions import LINE, SESSIONS, thread_in
+from logtriage.conversations.shapes import LINES, MARKED_LINES, Lines, at, rows_in
 from logtriage.conversations.wires import Style
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import LogTriageError, SealError, TranscriptError
@@ -37,7 +38,7 @@ from logtriage.transcript import Transcript
 __all__ = ["convert_file", "convert_files", "transcript_of_row"]
 
 Source = str | Path | IO[str] | IO[bytes]
-_Options = tuple[str | None, Style, Collection[str], Resolver]
+_Options = tuple[str | None, Style, Collection[str], Resolver]  # the arguments of reading_of
 OnError = Callable[[TranscriptError], None]
 #: Called with the places of rows that are beginnings of another row, and the place of that row.
 OnBeginnings = Callable[[list[str], str], None]
@@ -86,25 +87,33 @@ def convert_files(
     for number, source in enumerate(sources):
         read = [_read(*record, messages_at, options) for record in _records(source)]
         log = b"%d " % number if len(read) > 1 else b""
+        # A trace of several requests is of one attempt; with a trace a request, it says nothing.
+        traces = [row.trace for row in read if row.trace is not None]
+        tells = len(traces) >= 2 * len({*traces})
         for row in read:
-            prefixes = tuple(log + digest for digest in row.prefixes)
-            rows.append(attrs.evolve(row, prefixes=prefixes, whose=(log, *row.whose)))
-    longer = {prefix: row for row in rows for prefix in row.prefixes[:-1]}
+            mark = log + repr(row.trace).encode() if tells else log
+            prefixes = tuple(mark + digest for digest in row.prefixes)
+            rows.append(attrs.evolve(row, prefixes=prefixes, whose=(mark, *row.whose)))
+    continued_in = {prefix: row for row in rows for prefix in row.prefixes[:-1]}
     beginnings: defaultdict[LogRow, list[LogRow]] = defaultdict(list)
     kept = []
     for row in rows:
-        whole = longer.get(row.prefixes[-1]) if row.prefixes else None
+        whole = continued_in.get(row.prefixes[-1]) if row.prefixes else None
         if whole is None:
             kept.append(row)
             continue
-        while (further := longer.get(whole.prefixes[-1])) is not None:
+        while (further := continued_in.get(whole.prefixes[-1])) is not None:
             whole = further
         beginnings[whole].append(row)
+    for whole, parts in list(beginnings.items()):
+        replies = {len(part.spent.turns) for part in parts}
+        if len(replies) < len(whole.spent.turns) - 1:  # no log of requests
+            kept += (_refused(part, whole) for part in beginnings.pop(whole))
 
     def read_joined(row: LogRow, conversation: Conversation) -> Result:
         return _result(row.place, row.line, conversation, options)
 
-    for row in kept if style is Style.PLAN else joined(kept, read_joined):
+    for row in kept if style is Style.PLAN else joined(kept, read_joined):  # a plan is whole
         if isinstance(row.result, Reading):
             earlier = [part.spent for part in beginnings.get(row, ())]
             yield row.result.counting(row.spent.total(earlier)) if earlier else row.result
@@ -121,6 +130,17 @@ def convert_files(
         warn(f"{count} left out: {why}", stacklevel=2)
 
 
+def _refused(part: LogRow, whole: LogRow) -> LogRow:
+    """A row that may be an attempt that broke off, or ``whole`` at an earlier time."""
+    reason = (
+        f"the beginning of {whole}, in a log without a row for each request; name 'attempt' or "
+        "'session_id' in both if it is another attempt, else leave it out"
+    )
+    return attrs.evolve(
+        part, result=TranscriptError(reason, source=part.place, line=part.line), conversation=None
+    )
+
+
 def _read(
     place: str, line: int | None, value: object, messages_at: str | None, options: _Options
 ) -> LogRow:
@@ -135,13 +155,14 @@ def _read(
         conversation = conversation_of(value)
     except LogTriageError as error:
         return LogRow(place, line, _error(error, place, line))
-    spent = spent_on(conversation)
+    spent, row = spent_on(conversation), conversation.row
     may_be_part = conversation.messages and (len(spent.turns) < 2 or begins_late(conversation))
     return LogRow(
         *(place, line, _result(place, line, conversation, options)),
         prefixes=tuple(prefixes_of(conversation)),
         spent=spent,
-        whose=whose(conversation, options[0]),
+        whose=whose(conversation, incident_at=options[0]),
+        trace=None if thread_in(row, SESSIONS) else thread_in(row),
         conversation=conversation if may_be_part else None,
     )
 
@@ -185,10 +206,11 @@ def _records(source: Source) -> Iterator[_Record]:
         raise TranscriptError("empty: there is nothing to convert", source=name)
     for shape, records in by_shape.items():
         rows = shape.rows([value for _, _, value in records if isinstance(value, Mapping)])
-        place, line, _ = records[0]
         if not rows:
+            place, line, _ = records[0]
             yield place, line, TranscriptError(f"no conversation in the lines of {shape.writers}")
         for row in rows:
+            place, line, _ = records[row.pop(LINE, 0)]
             yield place, line, row
 
 
@@ -205,7 +227,8 @@ def _values(stream: Any, name: str) -> Iterator[_Record]:
     value = _decoded(line)
     if isinstance(value, TranscriptError) and line is not None:
         rest = _other_lines(lines, len(line))
-        whole = _decoded(line[:0].join((line, *(text for _, text in rest if text is not None))))
+        texts = [line, *(text for _, text in rest if text is not None)]
+        whole = _decoded(line[:0].join(texts))  # joined by "" or b""
         if not isinstance(whole, TranscriptError):
             yield from _document(whole, name)
             return
@@ -239,7 +262,7 @@ def _other_lines(lines: Iterator[tuple[int, Any]], size: int) -> list[tuple[int,
 def _document(document: Any, name: str) -> Iterator[_Record]:
     items = document if isinstance(document, list) else [document]
     first = [item for item in items[:1] if isinstance(item, Mapping)]
-    if any(shape.fits(item) for item in first for shape in LINES[:-1]):
+    if any(shape.fits(item) for item in first for shape in MARKED_LINES):
         yield from ((f"{name}[{number}]", None, item) for number, item in enumerate(items))
     else:
         for inside, row in rows_in(document):

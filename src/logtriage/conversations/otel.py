@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from logtriage._lib.jsonvalues import absent
 from logtriage.conversations.blocks import decoded
+from logtriage.conversations.sessions import ATTEMPTS, LINE
 
 Line = Mapping[str, Any]
 
@@ -19,6 +20,7 @@ _SAID: Final = ("gen_ai.output.messages", "gen_ai.completion", "llm.output_messa
 #: Attributes that hold the whole conversation of an agent.
 _WHOLE: Final = ("pydantic_ai.all_messages", "all_messages_events", "events")
 _RULES: Final = ("gen_ai.system_instructions",)
+_AGENT: Final = "gen_ai.agent.name"
 _MODEL: Final = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
 #: Spans that hold what their children hold, or no messages at all.
 _NOT_REQUESTS: Final = frozenset({"invoke_agent", "create_agent", "execute_tool", "embeddings"})
@@ -35,15 +37,28 @@ def is_telemetry(line: Line) -> bool:
 def telemetry_rows(lines: Sequence[Line]) -> list[dict[str, Any]]:
     """A row for each request to a model; in a trace without any, for each span with messages.
 
-    The incident of a row is an attribute ``incident`` or ``incident_id`` of any span of its trace.
+    Any span of a trace may name its incident, attempt, session and agent; a request may name
+    another agent. Several agents of a trace count only for their own requests.
     """
-    spans = _all_spans([span for line in lines for span in _spans(line)])
-    incidents: dict[object, str] = {}
+    spans = _all_spans(
+        [{**span, LINE: at} for at, line in enumerate(lines) for span in _spans(line)]
+    )
+    shared: dict[object, dict[str, Any]] = {}
+    agents: dict[object, set[Any]] = {}
     for span in spans:
+        of_trace = shared.setdefault(span["trace"], {})
         for key, value in span["attributes"].items():
-            named = key.replace(".", "_").endswith(("incident", "incident_id"))
-            if named and isinstance(value, str) and value.count("/") in (1, 2):
-                incidents.setdefault(span["trace"], value)
+            name = key.replace(".", "_")
+            if name.endswith(("incident", "incident_id")):
+                if isinstance(value, str) and value.count("/") in (1, 2):
+                    of_trace.setdefault("incident", value)
+            elif found := next((own for own in ATTEMPTS if f"_{name}".endswith(f"_{own}")), None):
+                of_trace.setdefault(found, value)
+            elif key == _AGENT:
+                agents.setdefault(span["trace"], set()).add(value)
+    for trace, names in agents.items():
+        if len(names) == 1:
+            shared[trace]["agent"] = names.pop()
     requests = [
         span
         for span in spans
@@ -55,11 +70,14 @@ def telemetry_rows(lines: Sequence[Line]) -> list[dict[str, Any]]:
     for span in [*requests, *(span for span in others if span not in requests)]:
         if messages := _messages(span):
             models = (span["attributes"][key] for key in _MODEL if key in span["attributes"])
-            row = {"incident": incidents.get(span["trace"]), "model": next(models, None)}
+            own = {"trace_id": span["trace"], "model": next(models, None), LINE: span[LINE]}
+            row = {**own, **shared[span["trace"]]}
+            if _AGENT in span["attributes"]:
+                row["agent"] = span["attributes"][_AGENT]
             usage = {key: span["attributes"][key] for key in span["attributes"] if "token" in key}
             if isinstance(messages[-1], Mapping) and not span["attributes"].keys() & set(_WHOLE):
                 messages = [*messages[:-1], {**messages[-1], "usage": usage}]
-                usage = {}
+                usage = {}  # it is of the reply, not of the row
             rows.append({**row, "messages": messages, "usage": usage})
     return rows
 
@@ -129,8 +147,8 @@ def _messages(span: Line) -> list[Any]:
         asked, said = [], [_event(event) for event in span["events"] if _is_event(event)]
         for event in span["events"]:  # the messages of a request in an event of its own
             if said_in := _first(event, _SAID):
-                return [*_first(event, _RULES, "system"), *_first(event, _ASKED), *said_in]
-    rules = _first(attributes, _RULES, "system") if said else []
+                return [*_first(event, _RULES, role="system"), *_first(event, _ASKED), *said_in]
+    rules = _first(attributes, _RULES, role="system") if said else []
     return [*rules, *asked, *said]
 
 
@@ -162,7 +180,8 @@ def _event(event: Any) -> Any:
     if isinstance(body.get("message"), Mapping):
         message = body.pop("message")
         body |= message
-    role = "assistant" if name.endswith(".choice") else name.split(".")[1] if "." in name else None
+    named = name.split(".")[1] if "." in name else None
+    role = "assistant" if name.endswith(".choice") else named
     message = {"role": role, "content": "", **body}
     if message["role"] == "tool" and "id" in message:
         message["tool_call_id"] = message["id"]

@@ -18,6 +18,7 @@ from logtriage.actions import Action, Malformed
 from logtriage.conversations.messages import Answer, Message, answers_of, is_from_agent
 from logtriage.conversations.screens import (
     Screen,
+    closed_after,
     closed_in,
     is_failure,
     is_refusal,
@@ -45,11 +46,15 @@ MAX_CHOICES: Final = 500
 
 @attrs.frozen
 class Played:
-    """The steps that were played, and the numbers of steps left out and of screens compared."""
+    """The steps that were played, and the numbers of steps left out and of screens compared.
+
+    ``is_checked``: no step was played, or an answer to a step tells its tick.
+    """
 
     steps: tuple[Step, ...]
     left_out: int
     screens: int
+    is_checked: bool
 
     @property
     def wires(self) -> tuple[Wire, ...]:
@@ -83,8 +88,7 @@ class _Pending:
         """How likely the step was played; steps with the least numbers are left out first."""
         if self.refused:
             return 0
-        order = (bool(self.screens), self.answer is None, self.readable)
-        return 1 + int("".join(str(int(bit)) for bit in order), 2)
+        return 1 + 4 * bool(self.screens) + 2 * (self.answer is None) + self.readable
 
 
 def played(incident: Incident, messages: Sequence[Message], steps: Sequence[Step]) -> Played:
@@ -121,6 +125,8 @@ class _Replay:
         self.steps: list[Step] = []
         self.pending: list[_Pending] = []
         self.left_out = self.screens = 0
+        #: Whether an answer to a step tells its tick.
+        self.is_checked = False
         #: Whether a step was played whose answer is no screen.
         self.quiet = False
         #: Whether answers to calls are screens.
@@ -160,8 +166,8 @@ class _Replay:
                 self._confirm(count, step.screens, step.answer, shown[step])
         for place, answer in loose:
             screens = screens_in(answer.text, self.state.incident)
-            own = any(not step.readable and step.step.by_shell for step in self.pending[-1:])
-            if not own and (screens or closed_in(answer.text)):
+            made_up = any(not step.readable and step.step.by_shell for step in self.pending[-1:])
+            if not made_up and (screens or closed_in(answer.text)):
                 count = len(self.pending)
                 if answer.to_call and screens:  # it answers no call here, and takes none back
                     count = min(count, max(0, screens[0].tick - self.state.tick))
@@ -197,6 +203,12 @@ class _Replay:
                     f"{place}: the log says that the incident is closed ({closing}), and after "
                     f"{self._so_far()} in the replay it is {self.state.closing or 'open'}"
                 )
+            if (ticks := closed_after(answer.text)) not in (None, self.state.tick):
+                raise InvalidInput(
+                    f"{place}: the incident was closed after {counted(ticks, 'tick')}, and in the "
+                    f"replay after {self.state.tick}: turns are missing before it; {JOIN}"
+                )
+            self.is_checked = self.is_checked or ticks is not None
             return
         latest, *earlier = screens
         if latest.tick < self.state.tick:  # an earlier screen, shown again
@@ -206,16 +218,17 @@ class _Replay:
         for screen in earlier:
             self._compare(screen, self.states[: screen.tick + 1], place)
         self.screens += len(screens)
+        self.is_checked = self.is_checked or latest.tick > 0
 
     def _settle(self, group: Sequence[_Pending], screen: Screen, place: str) -> None:
         """Play those steps of a group after which the replay shows ``screen``."""
         surplus = len(group) - (screen.tick - self.state.tick)
         # A screen of an unknown tool rules out no action: the agent may have made it up.
-        others = bool(group) and group[-1].step.id is not None and not group[-1].readable
+        by_other_tool = bool(group) and group[-1].step.id is not None and not group[-1].readable
         doubtful = [
             at
             for at, step in enumerate(group)
-            if not step.step.by_shell and not (others and step.readable)
+            if not step.step.by_shell and not (by_other_tool and step.readable)
         ]
         if not 0 <= surplus <= len(doubtful):
             raise InvalidInput(
@@ -281,7 +294,8 @@ class _Replay:
     def end(self) -> Played:
         """Play those of the last steps that were played, and return the whole result."""
         self._play(self._played_steps(self.pending), len(self.pending))
-        return Played(tuple(self.steps), self.left_out, self.screens)
+        is_checked = self.is_checked or not self.steps
+        return Played(tuple(self.steps), self.left_out, self.screens, is_checked)
 
     def _played_steps(self, steps: Sequence[_Pending]) -> list[_Pending]:
         """Choose the steps that were played from ``steps``, which no screen follows.
@@ -293,7 +307,8 @@ class _Replay:
         for step in steps:
             answered = step.answer is not None and not step.screens and not step.step.by_shell
             unseen = answered and self.shows and not self.quiet
-            if not step.refused and not (unseen and not self._may_close(kept, step)):
+            is_left_out = step.refused or (unseen and not self._may_close(kept, step))
+            if not is_left_out:
                 kept.append(step)
         return kept
 

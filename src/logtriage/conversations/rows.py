@@ -26,6 +26,7 @@ from logtriage.conversations.fields import (
 from logtriage.conversations.messages import Message, answers_of, is_from_agent, text_of
 from logtriage.conversations.playing import played
 from logtriage.conversations.screens import Screen, mismatch, screens_in, text_screens
+from logtriage.conversations.sessions import ATTEMPTS
 from logtriage.conversations.shapes import INCIDENT_AT, Row, at, is_team_row
 from logtriage.conversations.teams import joint_wires
 from logtriage.conversations.wires import Style, calls_of, steps_of_conversation, turns_of
@@ -51,11 +52,6 @@ _SHOWING: Final = ("user", "human", "system", "developer")
 SEARCHED: Final = 1_000
 #: The split that is searched.
 SPLIT: Final = "test"
-#: Where a row says which attempt at the incident it is.
-_ATTEMPT_AT: Final = (
-    *("attempt", "epoch", "trial", "repeat", "rollout"),
-    *("session_id", "thread_id", "conversation_id"),
-)
 _TASKS: Final = tuple(task for task in DEFAULT_TASKS if "-fog" not in task)
 _ID: Final = re.compile(
     rf"(?<![\w/-])[a-z][\w:+.-]*-v\d+(?:-fog\d)?/(?:{'|'.join(SPLITS)})/\d+(?![\w/])"
@@ -69,7 +65,8 @@ class Reading:
     ``unread`` are the reasons why replies could not be read, ``left_out`` counts calls that were
     not carried out, ``screens`` the screens compared with the replay (None for a row of actions).
     ``partly_counted``: tokens or costs of some requests are known, and left out. ``rows`` counts
-    the rows that were joined, and ``is_closed`` says whether the actions end the incident.
+    the rows that were joined, ``is_closed`` says whether the actions end the incident, and
+    ``is_checked`` whether an answer tells the tick of an action.
     """
 
     transcript: Transcript
@@ -79,6 +76,7 @@ class Reading:
     partly_counted: bool = False
     rows: int = 1
     is_closed: bool = False
+    is_checked: bool = True
 
     def counting(self, total: tuple[Counts, bool]) -> "Reading":
         """The reading with the counts of the whole conversation in its transcript."""
@@ -164,7 +162,9 @@ def reading_of(
     state, _ = play_parsed(incident, actions_from_wire(shown.wires, topology))
     unread = (action.reason for action in state.actions if isinstance(action, Malformed))
     reading = Reading(
-        *(transcript, tuple(unread), shown.left_out, shown.screens), is_closed=state.is_closed
+        *(transcript, tuple(unread), shown.left_out, shown.screens),
+        is_closed=state.is_closed,
+        is_checked=shown.is_checked,
     )
     return reading.counting(spent_on(conversation).total())
 
@@ -187,7 +187,7 @@ def _check_alike(row: Row, wires: Sequence[Mapping[str, Any]], place: str) -> No
 def whose(conversation: Conversation, incident_at: str | None = None) -> tuple[object, ...]:
     """What a row names of its incident, agent and attempt."""
     row = conversation.row
-    paths = (*INCIDENT_AT, *_ATTEMPT_AT, *([incident_at] if incident_at else ()))
+    paths = (*INCIDENT_AT, *ATTEMPTS, *([incident_at] if incident_at else ()))
     named = (at(row, path) for path in paths)
     return agent_of(row), *(name for name in named if isinstance(name, str | int))
 
@@ -244,7 +244,7 @@ def _joint_transcript(row: Mapping[str, Any], resolve: Resolver) -> Transcript:
 def _incident(conversation: Conversation, incident_at: str | None, resolve: Resolver) -> Incident:
     """The incident of a row. Its key and world must be those that the row names beside its id."""
     row = conversation.row
-    wanted = incident_at if incident_at is not None and "/" in incident_at else None
+    wanted = incident_at if incident_at is not None and "/" in incident_at else None  # else a path
     for path in INCIDENT_AT if wanted or incident_at is None else (incident_at,):
         name = at(row, path)
         if isinstance(name, str):
@@ -274,11 +274,11 @@ def _incident(conversation: Conversation, incident_at: str | None, resolve: Reso
 
 
 def _own_messages(conversation: Conversation, incident: Incident) -> list[Message]:
-    """The messages from the last screen of tick 0 on.
+    """The messages from the last opening screen (tick 0) on.
 
-    If the agent replies before such a screen, its replies may be examples: then only the last such
-    screen may be this incident's (else InvalidInput). If no message has one, all messages follow
-    the prompt from its last one on, without the agent's turns there.
+    Replies before an opening screen may be examples. Then the last opening screen, and no other,
+    must be this incident's; else InvalidInput. If only the prompt holds one, the messages follow
+    what the prompt shows from its last one on.
     """
     messages = conversation.messages
     opening = {n: seen for n, turn in enumerate(messages) if (seen := _opening(turn, incident))}
@@ -327,20 +327,20 @@ def _named_in(messages: Sequence[Message]) -> str | None:
     shown = (answer.text for message in others for answer in answers_of(message))
     screens = (screen for text in shown for screen in text_screens(text))
     first = next((screen for screen in screens if screen.tick == 0), None)
-    return None if first is None else _shown_by(first)
+    return None if first is None else _id_by_screen(first)
 
 
-def _shown_by(first: Screen) -> str | None:
+def _id_by_screen(first: Screen) -> str | None:
     for task in _TASKS:
         if get_task(task).horizon == first.horizon:
-            for text, name in _first_screens(task).items():
+            for text, name in _ids_by_first_screen(task).items():
                 if text in first.text:
                     return name
     return None
 
 
 @lru_cache(maxsize=len(_TASKS))
-def _first_screens(task: str) -> Mapping[str, str]:
+def _ids_by_first_screen(task: str) -> Mapping[str, str]:
     names = incident_ids(task, SPLIT, SEARCHED)
     states = (initial_state(make_incident(name)) for name in names)
     return {

@@ -185,9 +185,9 @@ def debrief_of(
 ) -> Debrief:
     """The debrief of a grade; ``roles`` are names, for joint play. ``luck``: :func:`verdict_of`."""
     return Debrief(
-        verdict_of(grade, luck),
-        tuple((f"tick {when}", text) for when, text in _timed_actions(grade, roles)),
-        tuple(
+        verdict=verdict_of(grade, luck),
+        actions=tuple((f"tick {when}", text) for when, text in _timed_actions(grade, roles)),
+        criteria=tuple(
             (
                 row.name,
                 f"{row.score:.2f}",
@@ -197,7 +197,7 @@ def debrief_of(
             )
             for row in grade.criteria
         ),
-        tuple(_total(grade)),
+        total=tuple(_total(grade)),
     )
 
 
@@ -225,8 +225,8 @@ def verdict_of(grade: Graded, luck: Sequence[str] = ()) -> str:
         return f"{rule_words(grade.gate).capitalize()}: {grade.gate_reason}. Score 0.{more}"
     why, score = _deciding_part(grade), f"Score {grade.score:.2f}"
     if luck and grade.score and not _handed_over(grade):
-        lost = f" {why}" if max(_losses(grade))[0] >= HARDLY else ""
-        return f"{score}, by luck: {'; '.join(luck)}.{lost}{more}"
+        largest_loss = f" {why}" if max(_losses(grade))[0] >= HARDLY else ""
+        return f"{score}, by luck: {'; '.join(luck)}.{largest_loss}{more}"
     return f"{why} {score}.{more}"
 
 
@@ -296,7 +296,7 @@ def plain(grade: Graded) -> str:
     lines += [f"  {when:<8} {what}" for when, what in debrief.actions] or ["  none"]
     if debrief.criteria:
         rows = [COLUMNS, *debrief.criteria]
-        widths = [max(len(row[column]) for row in rows) for column in range(4)]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(COLUMNS) - 1)]
         lines.append("GRADE")
         for name, *figures, why in rows:
             cells = [

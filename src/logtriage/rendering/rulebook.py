@@ -193,9 +193,9 @@ def _severity(world: World) -> str:
 def _calm(edge: Edge) -> str:
     usual = edge.bands[0].name
     still = sum(row.weight for row in edge.calm if (row.errors, row.p99) == (usual, usual))
-    whole = sum(row.weight for row in edge.calm)
-    rest = "" if still == whole else f", else {edge.bands[1].name}"
-    return percent(still, whole) + rest
+    total = sum(row.weight for row in edge.calm)
+    rest = "" if still == total else f", else {edge.bands[1].name}"
+    return percent(still, total) + rest
 
 
 def _span(errors: tuple[int, int]) -> str:

@@ -195,9 +195,9 @@ def _worth(run: LoadedRun, policy: str) -> str:
 def _change(base: LoadedRun, run: LoadedRun, before: str, after: str) -> str | None:
     """The paired difference in words, on incidents graded in both runs; None if there are none."""
     _, tasks = compare.pair_runs(base, run, before, after)
-    scores = compare.scores_of(base, before, tasks), compare.scores_of(run, after, tasks)
-    shared = [incident for incident in scores[0] if incident in scores[1]]
-    old, new = ([side[incident] for incident in shared] for side in scores)
+    ours, theirs = compare.scores_of(run, after, tasks), compare.scores_of(base, before, tasks)
+    shared = [incident for incident in theirs if incident in ours]
+    old, new = ([side[incident] for incident in shared] for side in (theirs, ours))
     net = compare.net_of(run, shared, old, new)
     difference = paired_difference(old, new) if net is None else net.difference
     if difference is None:

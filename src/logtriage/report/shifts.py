@@ -112,7 +112,7 @@ def write_timelines(run: Path, out: Path, *, beliefs: int = MAX_BELIEFS) -> int:
 
 def _as_episode(policy: str, state: State, broken: str | None) -> Episode:
     """An incident of a shift as an episode; a wait stands for the ticks after its last action."""
-    if state.tick > state.history[-1][0] + 1:
+    if state.tick > state.history[-1][0] + 1:  # ticks passed after its last action
         state = attrs.evolve(state, history=(*state.history, (state.tick - 1, Wait())))
     graded = grade_alone(state) if broken is None else unscored(state.incident, broken)
     return Episode(policy, state.incident, transcript_of(state, agent=policy), graded)
@@ -140,9 +140,9 @@ def _timeline(
     broken: str | None,
 ) -> str:
     scored = broken is None
-    rows = zip(graded.incidents, state.states, strict=True)
-    where = f"{replays}#/e/{quote(policy, safe='')}"
-    lines = "".join(_row(at, state, *row, firing, where, scored) for at, row in enumerate(rows))
+    pairs = zip(graded.incidents, state.states, strict=True)
+    link = f"{replays}#/e/{quote(policy, safe='')}"
+    lines = "".join(_row(at, state, *pair, firing, link, scored) for at, pair in enumerate(pairs))
     height = _ROW * (len(graded.incidents) + 2)
     width = _LEFT + _TICK * state.shift.task.ticks + _AFTER
     reasons = "".join(
@@ -178,21 +178,21 @@ def _row(
     graded: IncidentGrade,
     state: State,
     firing: Mapping[str, list[int]],
-    replays: str,
+    link: str,
     scored: bool,
 ) -> str:
     score = graded.grade.score if scored else None
     arrived, system = graded.arrived_at, graded.system
     end = arrived + (state.closed_at or state.tick)
     top = _ROW * (at + 1)
-    full = 0.08 + 0.8 * (score or 0.0)
+    opacity = 0.08 + 0.8 * (score or 0.0)
     name = f'<text x="0" y="{top + 15}">{escape(system)}</text>'
     if state.history:
-        name = f'<a href="{escape(f"{replays}/{quote(state.incident.id)}")}">{name}</a>'
+        name = f'<a href="{escape(f"{link}/{quote(state.incident.id)}")}">{name}</a>'
     parts = [
         name,
         f'<rect x="{_x(arrived)}" y="{top + 3}" width="{_TICK * (end - arrived)}" height="15" '
-        f'fill="#2a7" fill-opacity="{full:.2f}"><title>{escape(graded.reason)}</title></rect>',
+        f'fill="#2a7" fill-opacity="{opacity:.2f}"><title>{escape(graded.reason)}</title></rect>',
     ]
     for tick in firing.get(system, ()):
         parts.append(

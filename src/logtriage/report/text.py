@@ -58,7 +58,7 @@ def clip(text: str, limit: int = SHOWN_TEXT) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A figure with a fixed number of places; a dash where there is none."""
+    """A figure with a fixed number of places, a rounded 0 without a sign; a dash for None."""
     if value is None:
         return NO_FIGURE
     text = f"{value:.{digits}f}"

@@ -175,8 +175,9 @@ class BatchedTeam:
         batch, lanes = self.engine, range(len(acts))
         closing = batch.closing_alone(acts, rows)
         first = (closing >= 0).argmax(axis=0)
-        after = np.take_along_axis(closing, first[np.newaxis], axis=0)
-        alike = (closing >= 0) & ((closing == after) | (batch.gated(closing) & batch.gated(after)))
+        actual = np.take_along_axis(closing, first[np.newaxis], axis=0)
+        alike = (closing == actual) | (batch.gated(closing) & batch.gated(actual))
+        alike &= closing >= 0
         without, sharing = [], np.where(alike, alike.sum(axis=0), 1)
         for lane in lanes:
             others = [

@@ -22,7 +22,7 @@ from logtriage.roles import Role
 from logtriage.roles.splits import get_role_split
 from logtriage.transcript import Transcript
 
-_SECOND = "A role acts once in a tick; see the first call."
+_SECOND = "A role acts once in a tick; see the first call."  # to a second call
 
 
 class SoloEnvConfig(vf.EnvConfig):

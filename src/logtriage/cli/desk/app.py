@@ -233,7 +233,7 @@ class Desk(App[State]):
         if self.session.state.is_closed or self._pending == [None]:
             self.exit(self.session.state)
         else:
-            self._ask("Stop here? The grade is then of what you did so far.", None)
+            self._ask("Stop here? The grade is then of what you did so far.", action=None)
 
     # -- what is shown --------------------------------------------------------------------
 
@@ -261,7 +261,7 @@ class Desk(App[State]):
 
     def _show_services(self) -> None:
         narrow = self.size.width < _WIDE
-        self._put("glances", services(self.session, self.size.width if narrow else 0))
+        self._put("glances", services(self.session, room=self.size.width if narrow else 0))
 
     def _close(self) -> None:
         """Show the debrief; a thread adds the belief a few seconds later."""

@@ -50,9 +50,10 @@ def services(session: Session, room: int = 0) -> Text:
     There are as many columns as fit into ``room`` characters, at least one.
     """
     entries = list(_services(session))
-    across = max(1, room // (len(entries[0]) + 3))
-    rows = -(-len(entries) // across)
-    return Text("\n").join(Text("   ").join(entries[row::rows]) for row in range(rows))
+    gap = "   "
+    across = max(1, room // (len(entries[0]) + len(gap)))
+    rows = -(-len(entries) // across)  # rounded up
+    return Text("\n").join(Text(gap).join(entries[row::rows]) for row in range(rows))
 
 
 def _services(session: Session) -> Iterator[Text]:

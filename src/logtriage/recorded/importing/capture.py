@@ -111,7 +111,8 @@ def import_capture(
                 root, horizon=horizon, tick_seconds=slower, models=models,
                 service_label=service_label, skip_bad=skip_bad, note=note,
             )  # fmt: skip
-        capture.end()
+        capture.settle()
+        capture.note_levels()
         try:
             return tuple(capture.incident(stretch) for stretch in stretches)
         finally:  # what was left out may be the reason of an error
@@ -140,9 +141,9 @@ class _Capture:
     lines: Counter[tuple[str, bool]] = attrs.Factory(Counter)
     #: Times of the first samples by service, signal and instance.
     sampled: defaultdict[tuple[str, str, int], list[int]] = attrs.Factory(lambda: defaultdict(list))
-    samples: int = 0
+    sample_count: int = 0
     #: Whether there are log lines or calls.
-    others: bool = False
+    has_lines_or_calls: bool = False
 
     def keep(self, row: Row) -> bool:
         """Keep a row; return whether it may belong to an incident."""
@@ -154,16 +155,17 @@ class _Capture:
             return True
         if isinstance(row, LogRow):
             self.lines[row.service, row.level is not None] += 1
-        if isinstance(row, Sample | Usage | Scraped) and self.samples < _ENOUGH_SAMPLES:
+        is_open = self.sample_count < _ENOUGH_SAMPLES
+        if isinstance(row, Sample | Usage | Scraped) and is_open:
             self.sampled[row.service, getattr(row, "name", ""), row.instance].append(row.at)
-            self.samples += 1
+            self.sample_count += 1
         elif isinstance(row, LogRow | Call | Span):
-            self.others = True
+            self.has_lines_or_calls = True
         return self.store.add(row)
 
     def interval(self) -> int:
         """The shortest interval of a signal's samples in seconds; 0 with log lines or calls."""
-        steps = [] if self.others else map(interval_of, self.sampled.values())
+        steps = [] if self.has_lines_or_calls else map(interval_of, self.sampled.values())
         return round(min(filter(None, steps), default=0) / 1000)
 
     def incident(self, stretch: Stretch) -> RecordedIncident:
@@ -196,8 +198,8 @@ class _Capture:
             )
         return attrs.evolve(record, recording=attrs.evolve(record.recording, alerts=alerts))
 
-    def end(self) -> None:
-        """Settle names and metrics, and add the notes on all rows."""
+    def settle(self) -> None:
+        """Settle names and metrics, now that everything is read."""
         names = self.reader.names
         names.fold()
         for sample in self.reader.scraped.samples(self.store.scraped(), self.reader.book):
@@ -207,9 +209,12 @@ class _Capture:
         self.alerts.rename(names.settled)
         pairs = {tuple(map(names.settled, pair)) for pair in self.graph}
         self.graph = {(caller, callee) for caller, callee in pairs if caller != callee}
-        lines = Counter[tuple[str, bool]]()
+
+    def note_levels(self) -> None:
+        """Note each service of which no log line has a level."""
+        names, lines = self.reader.names.folded, Counter[tuple[str, bool]]()
         for (service, is_known), count in self.lines.items():
-            lines[names.folded.get(service, service), is_known] += count
+            lines[names.get(service, service), is_known] += count
         for service in sorted({service for service, _ in lines}):
             if not lines[service, True]:
                 self.reader.left_out.note(

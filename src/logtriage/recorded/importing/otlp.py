@@ -85,7 +85,8 @@ def logs_of(payload: Field, reader: Reader) -> Iterator[LogRow | ChangeRow]:
         event = record["eventName"].text
         if event.startswith(_CHANGE):
             kind = event.removeprefix(_CHANGE) or "change"
-            yield ChangeRow(at // 1_000_000, service, kind, line.message, at // 1_000_000)
+            at_ms = at // 1_000_000
+            yield ChangeRow(at_ms, service, kind, line.message, until=at_ms)
         else:
             trace = record["traceId"].text or trace_in(body)
             yield LogRow(at // 1_000_000, service, *line, plain_id(trace))
@@ -110,15 +111,15 @@ def spans_of(payload: Field, reader: Reader) -> Iterator[Span | LogRow]:
         kind, callee = kind_of(kind, parent, span["name"].text, about), callee_of(kind, about)
         status = enumerated(span["status"]["code"], _STATUSES, "STATUS_CODE_")
         yield Span(
-            trace,
-            plain_id(span["spanId"].needed),
-            parent,
-            service,
-            start // 1000,
-            (end - start) // 1000,
-            status == "ERROR",  # unset is a success
-            callee.plain(reader.names, span.where),
-            "" if kind == KINDS[0] else kind,
+            trace=trace,
+            id=plain_id(span["spanId"].needed),
+            parent=parent,
+            service=service,
+            start=start // 1000,
+            duration=(end - start) // 1000,
+            failed=status == "ERROR",  # unset is a success
+            peer=callee.plain(reader.names, span.where),
+            kind="" if kind == KINDS[0] else kind,
             tier=callee.tier,
         )
         for event in span["events"].items():

@@ -11,7 +11,7 @@ from math import isfinite, isinf
 from typing import Final
 
 from logtriage.recorded.condensing.raw_rows import Scraped
-from logtriage.recorded.importing.alerts import SERVICE_LABELS
+from logtriage.recorded.importing.alerts import PLAIN_LABELS, SERVICE_LABELS
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.left_out import stem_of
 from logtriage.recorded.importing.metric_series import Labels, Metric
@@ -70,8 +70,7 @@ def rows_of(document: Field, reader: Reader) -> Iterator[Scraped]:
         name = labels.get("__name__", "")
         shown = name or stem_of(series.where)
         if service is None:
-            wanted = SERVICE_LABELS[len(SERVICE_LABELS) // 2 :]
-            label = reader.label or " or ".join(wanted)
+            label = reader.label or " or ".join(PLAIN_LABELS)
             reader.left_out.add(
                 f"series {shown} without a label {label}, or of a target alone ({OTHER_LABEL})",
                 series.where,

@@ -129,7 +129,7 @@ class ScrapedBook:
             together: defaultdict[tuple[Metric, bool], list[Point]] = defaultdict(list)
             for row in group:
                 metric, labels, is_named, book.left_out.where = self._series[row.instance - 1]
-                point = Point(1_000_000 * at, 0, labels, (row.value,))
+                point = Point(1_000_000 * at, since=0, labels=labels, values=(row.value,))
                 together[metric, is_named and metric.name in counters].append(point)
             for (metric, counts), points in together.items():
                 yield from (book.rates if counts else book.levels)(metric, points)

@@ -67,15 +67,15 @@ def _jaeger(span: Field, processes: Field, names: Names) -> Iterator[Span | LogR
     parent = next(parents, plain_id(span["parentSpanID"].text))
     kind = kind_of(kind, parent, span["operationName"].text, tags)
     yield Span(
-        trace,
-        plain_id(span["spanID"].needed),
-        parent,
-        service,
-        start,
-        duration,
-        tags.get("error") in (True, "true") or tags.get("otel.status_code") == "ERROR",
-        callee.plain(names, span.where),
-        kind if kind in KINDS else "",
+        trace=trace,
+        id=plain_id(span["spanID"].needed),
+        parent=parent,
+        service=service,
+        start=start,
+        duration=duration,
+        failed=tags.get("error") in (True, "true") or tags.get("otel.status_code") == "ERROR",
+        peer=callee.plain(names, span.where),
+        kind=kind if kind in KINDS else "",
         tier=callee.tier,
     )
     for log in span["logs"].items():
@@ -111,15 +111,15 @@ def zipkin_spans(span: Field, reader: Reader) -> Iterator[Span]:
     parent, tags = plain_id(span["parentId"].text), span["tags"].fields
     callee = callee_of(kind, tags | {"service.peer.name": remote})
     yield Span(
-        plain_id(span["traceId"].needed),
-        plain_id(span["id"].needed),
-        parent,
-        reader.names(service, span.where),
-        span["timestamp"].needed_epoch("microseconds"),
-        span["duration"].count,
-        span["tags"]["error"].text not in ("", "false"),
-        callee.plain(reader.names, span.where),
-        kind_of(kind, parent, span["name"].text, tags) or "INTERNAL",
-        span["shared"].flag,
-        callee.tier,
+        trace=plain_id(span["traceId"].needed),
+        id=plain_id(span["id"].needed),
+        parent=parent,
+        service=reader.names(service, span.where),
+        start=span["timestamp"].needed_epoch("microseconds"),
+        duration=span["duration"].count,
+        failed=span["tags"]["error"].text not in ("", "false"),
+        peer=callee.plain(reader.names, span.where),
+        kind=kind_of(kind, parent, span["name"].text, tags) or "INTERNAL",
+        shared=span["shared"].flag,
+        tier=callee.tier,
     )

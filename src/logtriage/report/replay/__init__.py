@@ -97,9 +97,9 @@ def episodes_document(
 ) -> Document:
     """The page's data of some episodes; the ``explain`` lowest grades among them are explained."""
     episodes = list(episodes)
-    scores = {place: episode.grade.score for place, episode in enumerate(episodes)}
-    scored = [place for place, score in scores.items() if score is not None]
-    worst = sorted(scored, key=lambda place: scores[place] or 0.0)[:explain]
+    scores = ((place, episode.grade.score) for place, episode in enumerate(episodes))
+    scored = {place: score for place, score in scores if score is not None}
+    worst = sorted(scored, key=scored.__getitem__)[:explain]
     total = len(worst) + len(episodes)
     for place in watched(worst, on_progress, total):
         episodes[place] = _explained(episodes[place])
@@ -148,7 +148,7 @@ def _on(incident: str, episodes: Sequence[Episode]) -> list[Episode]:
 
 def _explained(episode: Episode) -> Episode:
     from logtriage.beliefs.explain import why_unexplained
-    from logtriage.evaluation.explaining import explained_state
+    from logtriage.evaluation.explaining import explanation_of
     from logtriage.evaluation.explanation_files import decode_explanation, encode_explanation
 
     if episode.explained is not None or episode.roles is not None or episode.grade.closing is None:
@@ -158,8 +158,8 @@ def _explained(episode: Episode) -> Episode:
     graded = episode.grade
 
     def line() -> str:
-        return encode_explanation(graded, explained_state(episode.incident, graded)).decode()
+        return encode_explanation(graded, explanation_of(episode.incident, graded)).decode()
 
-    known = episode.cache
-    kept = line() if known is None else known.get(f"explanation {graded.digest}", line)
+    cache = episode.cache
+    kept = line() if cache is None else cache.get(f"explanation {graded.digest}", line)
     return attrs.evolve(episode, explained=decode_explanation(kept.encode(), graded))

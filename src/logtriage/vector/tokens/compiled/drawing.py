@@ -151,7 +151,7 @@ def draw_rows(
         incidents.severity[row] = _P3
         if tables.has_fault[true]:
             incidents.severity[row] = _weighted(draw(key, _SEVERITY_SLOT, 0), tables.severity_steps)
-        public = incidents.board[row, np.uint64(incidents.first_public) :]
+        public = incidents.board[row, np.uint64(incidents.first_public) :]  # worth, owners
         public[:] = 0
         public[0] = worths[below(draw(subkey(seed, _HAND_OVER), 0, 0), len(worths))]
         incidents.team[row] = tables.team[true]

@@ -80,7 +80,7 @@ class ColumnPlaces(NamedTuple):
 
     ``first_gauge`` and ``first_span`` are numbers of sorts; ``down`` is the block of the first of
     ``PARTS``, ``alert`` that of the first alert rule. ``fog`` and ``blind`` are weights out of
-    65,536. ``to`` has the canonical integers of actions, ``requests`` is the first one of a
+    65,536. ``letters`` has the canonical integers of actions, ``requests`` is the first one of a
     request, and ``rules`` say what closes an incident.
     """
 
@@ -113,7 +113,7 @@ class ColumnPlaces(NamedTuple):
     sorts: int
     horizon: int
     requests: int
-    to: Letters
+    letters: Letters
     rules: Rules
 
     @classmethod
@@ -143,6 +143,6 @@ class ColumnPlaces(NamedTuple):
             sorts=len(world.cell_sorts),
             horizon=setting.task.horizon,
             requests=action_id(RequestMoreLogs(None), setting.topology),
-            to=letters_of(setting.topology, NEVER),
-            rules=Rules(1, 1),
+            letters=letters_of(setting.topology, NEVER),
+            rules=Rules(strict=1, takes=1),
         )
