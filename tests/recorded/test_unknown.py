@@ -132,13 +132,13 @@ def test_an_old_screen_says_so() -> None:
 
 
 def test_no_call_is_invented() -> None:
-    tiers, calls = tiers_and_calls(("a", "b", "c", "d"), [(None, "b"), ("b", "c")])
+    tiers, calls = tiers_and_calls(("a", "b", "c", "d"), [(None, "b"), ("b", "c")], {"c": "queue"})
     assert calls == {"a": (), "b": ("c",), "c": (), "d": ()}
-    assert tiers == {"a": "edge", "b": "edge", "c": "service", "d": "edge"}
+    assert tiers == {"a": "edge", "b": "edge", "c": "queue", "d": "edge"}
 
 
 def test_without_any_call_every_service_stands_by_itself() -> None:
-    tiers, calls = tiers_and_calls(("a", "mysql", "z"), [])
+    tiers, calls = tiers_and_calls(("a", "mysql", "z"), [], {})
     assert set(calls.values()) == {()}
     assert set(tiers.values()) == {"edge"}
     prompt = system_prompt(incident_of(*(RecordedService(name, "edge") for name in "abz")))
@@ -147,7 +147,7 @@ def test_without_any_call_every_service_stands_by_itself() -> None:
 
 
 def test_of_a_circle_the_first_is_taken_for_the_way_in() -> None:
-    tiers, calls = tiers_and_calls(("a", "b", "gateway"), [("a", "b"), ("b", "a")])
+    tiers, calls = tiers_and_calls(("a", "b", "gateway"), [("a", "b"), ("b", "a")], {})
     assert (tiers["a"], tiers["b"], tiers["gateway"]) == ("edge", "service", "edge")
     assert calls["gateway"] == ()
 

@@ -32,7 +32,7 @@ def test_logs_spans_and_metrics_become_an_incident(folder: Path) -> None:
     assert (record.id, record.opened, record.horizon) == ("mine/1", "2031-05-06T10:04:00Z", 6)
     services = {one.name: one for one in record.recording.services}
     assert [(one.name, one.tier, one.calls) for one in services.values()] == [
-        ("db", "service", ()),
+        ("db", "datastore", ()),
         ("payments", "service", ("db",)),
         ("shop", "edge", ("payments",)),
     ]
@@ -187,9 +187,9 @@ def test_an_alert_of_no_service_or_of_an_earlier_incident_is_said(folder: Path) 
     (record,) = import_capture(folder, note=told.append)
     assert record.recording.alerts == (RecordedAlert("payments", "Slow", 0),)
     assert told == [
-        "mine/1: 1 alerts without an end are left out: they began more than 10 min before it, and "
-        "nothing shows that they still fired",
-        "mine/1: alert 'Disk' is of no known service (1 times)",
+        "mine/1: left out 1 alert without an end: begun more than 10 min before it, and "
+        "nothing shows what still fired",
+        "mine/1: alert 'Disk' is of no known service (1 time)",
     ]
 
 
@@ -251,7 +251,7 @@ def test_an_error_says_why_nothing_was_used(folder: Path) -> None:
     assert _left_alone(folder, line).startswith("only.jsonl:1: resource without service.name; ")
 
     def answer(name: str) -> dict[str, Any]:
-        series = {"metric": {"__name__": name, "pod": "p"}, "values": [[stack.START, "1"]]}
+        series = {"metric": {"__name__": name, "zone": "p"}, "values": [[stack.START, "1"]]}
         return {"status": "success", "data": {"resultType": "matrix", "result": [series]}}
 
     told = _left_alone(folder, *(answer(f"m{n}") for n in range(9))).split("; ")

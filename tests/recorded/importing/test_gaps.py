@@ -17,6 +17,7 @@ from logtriage.recorded import (
     as_incident,
     dump_bundle,
     import_capture,
+    import_topology,
 )
 from tests.recorded.importing import stack
 from tests.recorded.layout import shown_by
@@ -68,8 +69,8 @@ def test_a_server_whose_parent_was_not_captured_is_asked_from_outside(folder: Pa
     record, notes = imported(folder)
     assert record == expected
     assert notes[0] == (
-        "mine/1: 180 spans name a parent that was not captured; 180 of them, of servers and "
-        "consumers, count as requests from outside"
+        "mine/1: the parent of 180 spans was not captured; of these, 180 of servers and "
+        "consumers count as requests from outside"
     )
 
 
@@ -88,12 +89,16 @@ def test_a_lost_span_of_a_caller_makes_its_callee_no_edge(folder: Path) -> None:
     assert (payments.series.figure("calls", 0), payments.tier) == (30, "service")
 
 
-@pytest.mark.parametrize("kind", [0, 1, 4, 5])
-def test_jobs_and_consumers_are_no_requests_of_users(folder: Path, kind: int) -> None:
+@pytest.mark.parametrize(
+    ("kind", "name"), [*((kind, "op") for kind in (0, 1, 4, 5)), (2, "GET /healthz")]
+)
+def test_jobs_consumers_and_probes_are_no_requests_of_users(
+    folder: Path, kind: int, name: str
+) -> None:
     expected, _ = imported(folder)
     jobs = [
         stack.spans_line(
-            [("cron", stack.span(second, 9000, kind, f"{second:032x}f", f"f{second:x}"))]
+            [("cron", stack.span(second, 9000, kind, f"{second:032x}f", f"f{second:x}", name=name))]
         )
         for second in range(0, 360, 3)
     ]
@@ -102,7 +107,7 @@ def test_jobs_and_consumers_are_no_requests_of_users(folder: Path, kind: int) ->
     assert record.recording.edge == expected.recording.edge
     cron = record.recording.services[0]
     assert (cron.name, cron.tier, cron.series.figure("p50_ms", 0)) == ("cron", "background", 9000)
-    assert "mine/1: 120 requests of jobs and consumers are no requests of users" in notes
+    assert "mine/1: 120 requests of jobs, consumers and probes, not of users" in notes
 
 
 def test_a_server_that_has_the_id_of_its_client_is_its_callee(folder: Path) -> None:
@@ -161,7 +166,7 @@ def test_errors_without_any_level_are_unknown(
     payments = record.recording.services[1]
     assert (payments.name, payments.series.figure("error_bp", 0)) == ("payments", errors)
     assert record.recording.edge.figure("error_bp", 0) == errors
-    told = "payments: none of its 180 log lines has a level: its errors are unknown, unless spans"
+    told = "payments: no level in its 180 log lines: its errors are unknown, unless spans"
     assert any(note.startswith(told) for note in notes) is silent
 
 
@@ -197,7 +202,7 @@ NAMELESS = json.dumps({"resourceSpans": [{"resource": {}, "scopeSpans": []}]})
         ("x.json", "", "x.json: nothing came of it: no document"),
         ("x.json", '{"data": []}', "x.json: nothing came of it: Jaeger"),
         ("x.jsonl", NAMELESS, "x.jsonl: nothing came of it: OTLP"),
-        ("x.jsonl", OLD, "x.jsonl: 1 rows, none within 10 min of an incident, or in its baseline"),
+        ("x.jsonl", OLD, "x.jsonl: 1 row, none within 10 min of an incident, or in its baseline"),
         ("a/b.yaml", "a: 1", "not read, since hidden or not JSON: a/b.yaml"),
         ("b.log", "[10:00:00] plain text", "not read, since hidden or not JSON: b.log"),
         (".DS_Store", "", "not read, since hidden or not JSON: .DS_Store"),
@@ -339,7 +344,7 @@ def test_changes_show_at_their_time(small: Path) -> None:
             ("payments", 0, "BackOff: m (Pod payments-7c9-y)"),
         ],
     ]
-    assert "mine/1: changes of 'n1', which is no known service (1 times)" in notes
+    assert "mine/1: changes of 'n1', which is no known service (1 time)" in notes
 
 
 @pytest.mark.parametrize(
@@ -378,3 +383,50 @@ def test_services_stay_apart(small: Path) -> None:
         "others.jsonl:3: service 'Shop' has the letters of 'shop'",
     ]
     assert notes[2].startswith("others.jsonl:4: service 'zzz")
+
+
+CLUSTER = "svc.cluster.local"
+
+
+@pytest.mark.parametrize(
+    ("host", "services", "told"),
+    [
+        (f"db.pay.{CLUSTER}:5432", {"db"}, "is called 'db': the name is that of its host"),
+        (f"db-0.db.pay.{CLUSTER}.", {"db"}, "is called 'db': the name is that of its host"),
+        ("db.pay.svc", {"db"}, "is called 'db': the name is that of its host"),
+        ("db.pay", {"db"}, "is called 'db': the name is that of its host"),
+        ("db:5432", {"db"}, "is called 'db': the name is that of its host"),
+        (f"ledger.pay.{CLUSTER}", {"db", "ledger"}, "is called 'ledger': the name is that of"),
+        (f"db.audit.{CLUSTER}", {"db", "db.audit"}, "'db.audit': 'db' is in namespace pay, too"),
+        ("db.internal.example.com", {"db", "db.internal.example.com"}, ""),
+    ],
+)
+def test_a_host_of_kubernetes_is_its_service(
+    folder: Path, host: str, services: set[str], told: str
+) -> None:
+    """Metrics call it db, of namespace pay; spans, an alert and labels call it by its host."""
+    text = (folder / "deep" / "traces.json").read_text()
+    (folder / "deep" / "traces.json").write_text(text.replace('"db"', f'"{host}"'))
+    gauge = {"name": "depth", "gauge": {"dataPoints": [stack.point(239, asInt="4")]}}
+    line = stack.metrics_line("db", gauge, **{"k8s.namespace.name": "pay"})
+    stack.write_lines(folder / "db.jsonl", [line])
+    about = {"alertname": "Slow", "service": host}
+    stack.write_lines(folder / "a.json", [{"labels": about, "startsAt": "2031-05-06T10:03:40Z"}])
+    (folder / "labels.csv").write_text(stack.LABELS.replace("Z,payments,", f"Z,{host},"))
+    record, notes = imported(folder)
+    found = {one.name: one for one in record.recording.services}
+    assert set(found) == {"payments", "shop", *services}
+    (callee,) = found["payments"].calls
+    assert (callee,) == record.truth.root_causes == (max(services, key=len),)
+    assert [one.service for one in record.recording.alerts] == [callee]
+    assert found[callee].tier == "datastore"
+    assert told in "".join(note for note in notes if note.startswith(f"service {host!r} "))
+
+
+def test_services_of_one_name_in_two_namespaces_stay_apart(folder: Path) -> None:
+    path = folder / "deep" / "traces.json"
+    lines = path.read_text().splitlines()
+    hosts = (f'"db.{space}.{CLUSTER}"' for space in ("pay", "audit") for _ in range(90))
+    path.write_text("\n".join(map(lambda line, host: line.replace('"db"', host), lines, hosts)))
+    assert imported(folder)[0].recording.services[2].calls == ("db.audit", "db.pay")
+    assert import_topology(folder, "t", None).services[3].calls == ("db.audit", "db.pay")

@@ -50,7 +50,7 @@ def test_what_an_issue_becomes(layout: Path) -> None:
     assert (edge.error_bp, edge.p99_ms) == (None, 112)
     assert "availability_bp" not in {one.name for one in telemetry.signals(0)[2]}
     assert second.recording.baseline == "none"
-    left = "metrics.csv: 3 columns of 'temperature p99' are left out: no known metric"
+    left = "metrics.csv: left out 3 columns of 'temperature p99': no known metric"
     assert notes == [
         f"high/noissue/{left.replace('.csv', '.csv.gz')}",
         f"high/train/issue_0/{left}",

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +170,8 @@ POD = "payments-6d5f-a"
         # A service and its sidecar, what it is called in the cluster, what ingress measures.
         ([_scraped("p", "payments", container=name) for name in ("payments", "envoy")],
          {"payments"}, False),
+        ([_scraped("p", "payments.a.svc", container=name) for name in ("payments", "envoy")],
+         {"payments"}, False),
         ([_scraped("p", "payments-svc", container="app")], {"payments-svc"}, False),
         ([_scraped("ingress", "nginx", exported_service="shop")], {"shop"}, False),
     ],
@@ -196,3 +199,49 @@ def test_a_sidecar_is_apart_from_its_service(folder: Path) -> None:
 def test_the_result_of_an_expression_is_a_level_whatever_its_file_is_called(folder: Path) -> None:
     found = _signals(folder, _answer(_series(STEADY | {230.0: "50"})), name="errors_total")
     assert found == {"errors_total_milli": (50_000, 4000)}
+
+
+COUNTERS = "taken for counters, and shown per second"
+LEVELS = "taken for levels, though named like counters"
+RISING = "taken for levels that only rise (query the rate of a counter)"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "counts", "told"),
+    [
+        ("pg_stat_database_xact_commit", lambda at: 900 + 5.5 * at, True, COUNTERS),
+        ("mysql_global_status_queries", lambda at: 5 * max(0, at - 180), True, COUNTERS),
+        ("process_uptime_seconds", lambda at: 5 * at + 0.5, True, COUNTERS),
+        ("jobs_done", lambda at: 90_000 + 5 * at, True, COUNTERS),
+        ("jobs_done", lambda at: (90_000 + 5 * at) % 90_600, True, COUNTERS),  # it restarts
+        ("jobs_done", lambda at: 90_000 + 5 * at - 99 * (at > 50), False, ""),
+        ("jobs_done", lambda at: 90_000.5 + 5 * at, False, RISING),
+        ("handles", lambda at: 400 + 5 * at, False, RISING),  # a leak, also before the incident
+        ("handles", lambda at: 90_000 + 5 * max(0, at - 180), False, ""),
+        ("used_bytes", lambda at: 90_000 + 5 * at, False, RISING),  # a disk that is filling
+        ("orders_total", lambda at: 5 * at, True, ""),
+        ("orders_total", lambda at: 5 * (at % 75), True, ""),  # it crashes again and again
+        ("orders_total", lambda at: 5 * max(0, at - 180), True, ""),
+        ("workers_count", lambda at: 20 + at * at % 7, False, LEVELS),
+        ("workers_count", lambda at: 9 * (at % 2), False, LEVELS),
+        ("pg_locks_count", lambda at: 4 + 5 * (at > 200), False, LEVELS),
+        ("mysql_global_status_threads_created", lambda at: 20 + at * at % 7, False, LEVELS),
+    ],
+)
+def test_a_counter_only_rises_by_name_or_steadily(
+    folder: Path, name: str, value: Callable[[int], float], counts: bool, told: str
+) -> None:
+    """Whatever the file: usual values come in one, those of the incident in another."""
+    answers = [
+        _answer(_series({at: str(value(at)) for at in times}, __name__=name))
+        for times in (range(0, 165, 15), range(165, 300, 15))
+    ]
+    notes: list[str] = []
+    (signal,) = _signals(folder, *answers, note=notes.append)
+    assert signal == f"{name}{'_per_second' if counts else ''}_milli"
+    assert notes == ([f"{told}: {name}"] if told else [])
+
+
+def test_a_series_by_pod_is_of_its_workload(folder: Path) -> None:
+    one = {"metric": {"pod": "payments-6b8f9c7d5-x2x4z"}, "values": [[stack.START + 230, "5"]]}
+    assert _signals(folder, _answer(one), name="cpu") == {"cpu_milli": (5000, None)}

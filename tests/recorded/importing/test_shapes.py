@@ -10,7 +10,7 @@ from logtriage.recorded.condensing.raw_rows import (
     ChangeRow,
     Dependency,
     LogRow,
-    Sample,
+    Scraped,
     Span,
     Usage,
 )
@@ -94,6 +94,62 @@ def test_zipkin_and_dependencies() -> None:
     assert rows_of({**one, "kind": None, "localEndpoint": {}}) == []
     pair = {"parent": "shop", "child": "pay", "callCount": 7}
     assert rows_of({"data": [pair]}) == rows_of(pair) == [Dependency("shop", "pay", 7)]
+
+
+def spans_of(kind: str, name: str, attributes: dict[str, str]) -> list[Span]:
+    """The same root span of shop as Zipkin, Jaeger and OTLP have it."""
+    ids = {"traceId": "a", "id": "b", "timestamp": US, "localEndpoint": {"serviceName": "shop"}}
+    tags = [{"key": key, "value": value} for key, value in attributes.items()]
+    tags.append({"key": "span.kind", "value": kind.lower()})
+    jaeger = {"traceID": "a", "spanID": "b", "startTime": US, "duration": 0, "processID": "p"}
+    jaeger |= {"operationName": name, "tags": tags}
+    rows = [stack.attribute(key, value) for key, value in attributes.items()]
+    number = {"SERVER": 2, "CLIENT": 3}[kind]
+    documents: tuple[Any, ...] = (
+        ids | {"kind": kind, "name": name, "tags": attributes},
+        {"spans": [jaeger], "processes": {"p": {"serviceName": "shop"}}},
+        stack.spans_line(
+            [("shop", stack.span(220, 0, number, "a", "b", name=name, attributes=rows))]
+        ),
+    )
+    return [span for document in documents for span in rows_of(document)]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "named"),
+    [
+        ({"db.system": "redis", "server.address": "cache"}, ("cache", "datastore")),
+        ({"db.type": "redis", "peer.hostname": "cache"}, ("cache", "datastore")),
+        ({"messaging.system": "kafka"}, ("kafka", "queue")),
+        (
+            {"db.system": "redis", "peer.service": "pay", "server.address": "x"},
+            ("pay", "datastore"),
+        ),
+        ({"server.address": "example.com"}, ("", "")),
+    ],
+)
+def test_the_callee_of_a_client_has_one_name_in_all_formats(
+    attributes: dict[str, str], named: tuple[str, str]
+) -> None:
+    assert [(one.peer, one.tier) for one in spans_of("CLIENT", "GET", attributes)] == [named] * 3
+
+
+@pytest.mark.parametrize(
+    ("name", "attributes", "probes"),
+    [
+        ("GET /healthz", {}, True),
+        ("get", {"http.target": "/actuator/health/readiness?full=1"}, True),
+        ("grpc.health.v1.Health/Check", {}, True),
+        ("GET /", {"user_agent.original": "kube-probe/1.31"}, True),
+        ("GET /health/records", {}, False),
+        ("GET /live", {"user_agent.original": "curl/8"}, False),
+    ],
+)
+def test_a_probe_is_no_request_of_a_user(
+    name: str, attributes: dict[str, str], probes: bool
+) -> None:
+    kinds = [span.kind for span in spans_of("SERVER", name, attributes)]
+    assert kinds == ["INTERNAL" if probes else "SERVER"] * 3
 
 
 LABELS = {"alertname": "Slow", "service": "shop", "severity": "critical"}
@@ -266,6 +322,7 @@ def streams(labels: dict[str, str], *values: Any) -> dict[str, Any]:
     [
         (streams({"app": "shop", "level": "error"}, [NS, "no"]), "ERROR", ""),
         (streams({"service_name": "shop", "detected_level": "unknown"}, [NS, "no"]), None, ""),
+        (streams({"pod": "shop-6b8f9c7d5-x2x4z"}, [NS, "WARN no"]), "WARN", ""),
         (streams({"job": "ns/shop"}, [NS, "ERROR: no", {"trace_id": "AB"}]), "ERROR", "ab"),
         ({"streams": [{"stream": {"app": "shop"}, "values": [[NS, "WARN no"]]}]}, "WARN", ""),
         ({"labels": {"app": "shop"}, "line": "[error] no", "timestamp": TIME}, "ERROR", ""),
@@ -314,7 +371,7 @@ def test_metrics_become_samples() -> None:
     assert rows_of(otlp) == [Usage(MS, "shop", 5000)]
     series = {"metric": {"__name__": "depth", "app": "shop"}, "value": [AT, "7"]}
     answer = {"data": {"resultType": "vector", "result": [series]}}
-    assert rows_of(answer) == [Sample(MS, "shop", "depth_milli", 7000)]
+    assert rows_of(answer) == [Scraped(MS, "shop", 1, 7.0)]
 
 
 #: A document of each shape, for laws.

@@ -91,7 +91,7 @@ def _services(rows: Rows, usual: Rows, clock: Clock) -> Iterator[RecordedService
     """Yield the services of the incident and the baseline; both are treated alike."""
     names = sorted(rows.services | usual.services)
     background, pairs = rows.background | usual.background, usual.pairs | rows.pairs
-    tiers, calls = tiers_and_calls(names, pairs, background)
+    tiers, calls = tiers_and_calls(names, pairs, usual.stores | rows.stores, background)
     logged = Coverage.of(row.at for row in usual.logs)
     now, before = by_service(rows, usual), by_service(usual, rows)
     for name in names:

@@ -3,10 +3,10 @@
 Times are Unix milliseconds.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import attrs
 
@@ -49,7 +49,7 @@ class Call:
     ``latency_us`` is the caller's wait, ``network_us`` the part of it outside of the callee, and
     ``self_us`` the time in the callee itself, both None if not measured; all in microseconds.
     ``failed``: whether the callee's status is an error; None without a status. ``entry`` says how
-    a request without a caller began.
+    a request without a caller began. ``tier`` is that of a store without spans, else empty.
     """
 
     at: int
@@ -61,6 +61,7 @@ class Call:
     self_us: int | None = None
     failed: bool | None = None
     entry: Entry = Entry.ROOT
+    tier: str = ""
 
 
 @attrs.frozen
@@ -70,6 +71,7 @@ class Span:
     ``parent`` is the id of the span above, or empty. ``failed``: whether its status is an error;
     None without a status. ``peer`` is the callee of a client's span. ``kind`` is SERVER, CLIENT,
     PRODUCER, CONSUMER or INTERNAL, or empty. ``shared``: it has the id of its caller's span.
+    ``tier`` is that of the peer if it is a store, else empty.
     """
 
     trace: str
@@ -82,6 +84,7 @@ class Span:
     peer: str = ""
     kind: str = ""
     shared: bool = False
+    tier: str = ""
 
     @property
     def at(self) -> int:
@@ -139,8 +142,31 @@ class Sample:
     instance: int = attrs.field(default=0, eq=False)
 
 
+@attrs.frozen
+class Scraped:
+    """A value of a series of Prometheus, a level or a count; ``instance`` numbers the series."""
+
+    at: int
+    service: str
+    instance: int
+    value: float
+
+
 #: The rows of a capture, beside alerts and dependencies.
-RawRow = LogRow | Call | Span | Usage | Sample | ChangeRow
+RawRow = LogRow | Call | Span | Usage | Sample | ChangeRow | Scraped
+AnyRow = TypeVar("AnyRow", bound=RawRow | Dependency)
+_SERVICES: Final = ("service", "peer", "caller", "callee")
+
+
+def renamed(row: AnyRow, names: Mapping[str, str]) -> AnyRow:
+    """The row with other names of services, by their names now; those not among them stay."""
+    if not names:
+        return row
+    now = {field: getattr(row, field, None) for field in _SERVICES}
+    changed: dict[str, Any] = {
+        field: names[name] for field, name in now.items() if name is not None and name in names
+    }
+    return attrs.evolve(row, **changed) if changed else row
 
 
 @attrs.frozen(slots=False)
@@ -181,6 +207,11 @@ class Rows:
     def background(self) -> frozenset[str]:
         """Services that work by themselves or on messages."""
         return frozenset(call.callee for call in self.calls if call.entry is Entry.BACKGROUND)
+
+    @property
+    def stores(self) -> dict[str, str]:
+        """The tiers of the stores that send no spans, by name."""
+        return {call.callee: call.tier for call in self.calls if call.tier}
 
     @cached_property
     def edge_calls(self) -> tuple[Call, ...]:

@@ -6,7 +6,7 @@ The disk holds a temporary SQLite database, which is deleted when the store is c
 import pickle
 import sqlite3
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
 from typing import Any, Final, Self
 
@@ -35,6 +35,8 @@ class RowStore:
         self._base.execute("CREATE INDEX times ON rows (kind, at)")
         #: How many rows were offered, kept or not.
         self.offered = 0
+        #: Names that services of kept rows have instead, by their names in these rows.
+        self.names: Mapping[str, str] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -43,17 +45,18 @@ class RowStore:
         self._base.close()
 
     def add(self, row: RawRow) -> bool:
-        """Keep a row if it lies in a stretch; return whether it does."""
+        """Keep a row if it lies in a stretch, or is scraped; return whether it lies in one."""
         self.offered += 1
         until, kept_for = row.at, 0
         if isinstance(row, raw_rows.ChangeRow):
             until, kept_for = max(row.at, row.until), CHANGES_MS
         latest = bisect_right(self._stretches, until + kept_for, key=itemgetter(0)) - 1
-        if latest < 0 or row.at >= self._stretches[latest][1]:
+        inside = latest >= 0 and row.at < self._stretches[latest][1]
+        if not inside and not isinstance(row, raw_rows.Scraped):
             return False
         kept = (type(row).__name__, row.at, until, pickle.dumps(row))
         self._base.execute("INSERT INTO rows VALUES (?, ?, ?, ?)", kept)
-        return True
+        return inside
 
     def between(self, since: int, until: int) -> Rows:
         """The rows with ``since <= at < until`` that were kept, in the order in which they came.
@@ -77,9 +80,16 @@ class RowStore:
         """The spans with ``since <= at < until`` that were kept."""
         return self._kept(Span, since, until)
 
+    def scraped(self) -> Iterator[raw_rows.Scraped]:
+        """All scraped rows in order of time."""
+        rows = self._base.execute(
+            "SELECT row FROM rows WHERE kind = ? ORDER BY at, rowid", (raw_rows.Scraped.__name__,)
+        )
+        return (pickle.loads(row) for (row,) in rows)
+
     def _kept(self, kind: type, since: int, until: int, seen: str = "at") -> Iterator[Any]:
         rows = self._base.execute(
             f"SELECT row FROM rows WHERE kind = ? AND {seen} >= ? AND at < ? ORDER BY rowid",
             (kind.__name__, since, until),
         )
-        return (pickle.loads(row) for (row,) in rows)
+        return (raw_rows.renamed(pickle.loads(row), self.names) for (row,) in rows)

@@ -116,7 +116,8 @@ def requests(rows: Iterable[Span], *, several: bool = False) -> Iterator[Call]:
             if entry != key:
                 waits[entry].append((span.start, span.start + span.duration))
             at, failed = span.start // 1000, span.failed
-            yield Call(at, span.service, span.peer, span.duration, trace=span.trace, failed=failed)
+            asked = span.service, span.peer, span.duration
+            yield Call(at, *asked, trace=span.trace, failed=failed, tier=span.tier)
     for key, span, caller in entered:
         inside = span.duration - _covered_time(waits.get(key, ()), span)
         latency, network = span.duration, None
@@ -175,11 +176,15 @@ def _covered_time(intervals: Iterable[tuple[int, int]], span: Span) -> int:
 
 
 def tiers_and_calls(
-    names: Sequence[str], pairs: Iterable[Pair], background: Collection[str] = ()
+    names: Sequence[str],
+    pairs: Iterable[Pair],
+    stores: Mapping[str, str],
+    background: Collection[str] = (),
 ) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
     """The tier of each service, and whom it calls, from the calls that were seen.
 
-    A service is an edge if its name says so; if no name does, those called from outside are edges.
+    ``stores`` has the tiers of known stores, by name; any other service's name may say its tier. If
+    no name says that it is an edge, those called from outside are edges.
     Services that no edge reaches become edges, too, or background if they are in ``background``:
     services without a caller first, then the first of each circle of callers.
     """
@@ -190,7 +195,7 @@ def tiers_and_calls(
             outside.add(callee)
         elif caller != callee:
             callees[caller].add(callee)
-    tiers = {name: _tier(name) for name in names}
+    tiers = {name: stores.get(name) or _tier(name) for name in names}
     if "edge" not in tiers.values():
         tiers.update(dict.fromkeys(outside, "edge"))
     reached = _reach((name for name in names if tiers[name] == "edge"), callees)

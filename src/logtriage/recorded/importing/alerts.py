@@ -8,7 +8,7 @@ report says until when the alert surely fired.
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Final
 
 import attrs
@@ -215,6 +215,12 @@ class AlertBook:
         ends = [end for end in (before.until, alert.until) if end is not None and end >= seen]
         merged = attrs.evolve(alert, until=min(ends, default=None), seen=seen)
         self._alerts[alert.key, alert.since] = merged
+
+    def rename(self, name_of: Callable[[str], str]) -> None:
+        """Give the services of all alerts other names."""
+        for key, alert in self._alerts.items():
+            services = tuple(map(name_of, alert.services))
+            self._alerts[key] = attrs.evolve(alert, services=services)
 
     def recorded(
         self, known: Collection[str], opened: int, around: int, horizon: int, tick_seconds: int

@@ -15,6 +15,7 @@ from typing import Final
 
 import attrs
 
+from logtriage._lib.printable import counted
 from logtriage.errors import BundleError
 from logtriage.recorded.condensing.raw_rows import (
     Call,
@@ -24,6 +25,7 @@ from logtriage.recorded.condensing.raw_rows import (
     LogRow,
     Rows,
     Sample,
+    Scraped,
     Span,
     Usage,
 )
@@ -109,6 +111,7 @@ def import_capture(
                 root, horizon=horizon, tick_seconds=slower, models=models,
                 service_label=service_label, skip_bad=skip_bad, note=note,
             )  # fmt: skip
+        capture.settle()
         capture.note_levels()
         try:
             return tuple(capture.incident(stretch) for stretch in stretches)
@@ -152,7 +155,8 @@ class _Capture:
             return True
         if isinstance(row, LogRow):
             self.lines[row.service, row.level is not None] += 1
-        if isinstance(row, Sample | Usage) and self.sample_count < _ENOUGH_SAMPLES:
+        is_open = self.sample_count < _ENOUGH_SAMPLES
+        if isinstance(row, Sample | Usage | Scraped) and is_open:
             self.sampled[row.service, getattr(row, "name", ""), row.instance].append(row.at)
             self.sample_count += 1
         elif isinstance(row, LogRow | Call | Span):
@@ -166,6 +170,10 @@ class _Capture:
 
     def incident(self, stretch: Stretch) -> RecordedIncident:
         """The incident of a stretch, with the alerts that were sent."""
+        names = self.reader.names
+        causes = dict.fromkeys(map(names.settled, stretch.truth.root_causes))
+        truth = attrs.evolve(stretch.truth, root_causes=tuple(causes))
+        stretch = attrs.evolve(stretch, truth=truth)
         record = incident_of(stretch, self.between, self.horizon, self.tick_seconds)
         if stretch.usual is not None and record.recording.baseline == "none":
             self.reader.left_out.note(
@@ -180,21 +188,37 @@ class _Capture:
         )
         if stale:
             self.reader.left_out.note(
-                f"{stretch.id}: {stale} alerts without an end are left out: they began more than "
-                f"{self.around // 60_000} min before it, and nothing shows that they still fired"
+                f"{stretch.id}: left out {counted(stale, 'alert')} without an end: begun more than "
+                f"{self.around // 60_000} min before it, and nothing shows what still fired"
             )
         for name, count in unknown.items():
             self.reader.left_out.note(
-                f"{stretch.label.id}: alert {name!r:.80} is of no known service ({count} times)"
+                f"{stretch.label.id}: alert {name!r:.80} is of no known service "
+                f"({counted(count, 'time')})"
             )
         return attrs.evolve(record, recording=attrs.evolve(record.recording, alerts=alerts))
 
+    def settle(self) -> None:
+        """Settle names and metrics, now that everything is read."""
+        names = self.reader.names
+        names.fold()
+        for sample in self.reader.scraped.samples(self.store.scraped(), self.reader.book):
+            self.store.add(sample)
+        self.reader.book.end()
+        self.store.names = names.folded
+        self.alerts.rename(names.settled)
+        pairs = {tuple(map(names.settled, pair)) for pair in self.graph}
+        self.graph = {(caller, callee) for caller, callee in pairs if caller != callee}
+
     def note_levels(self) -> None:
         """Note each service of which no log line has a level."""
-        for service in sorted({service for service, _ in self.lines}):
-            if not self.lines[service, True]:
+        names, lines = self.reader.names.folded, Counter[tuple[str, bool]]()
+        for (service, is_known), count in self.lines.items():
+            lines[names.get(service, service), is_known] += count
+        for service in sorted({service for service, _ in lines}):
+            if not lines[service, True]:
                 self.reader.left_out.note(
-                    f"{service}: none of its {self.lines[service, False]} log lines has a level: "
+                    f"{service}: no level in its {counted(lines[service, False], 'log line')}: "
                     "its errors are unknown, unless spans tell them"
                 )
 
@@ -204,28 +228,30 @@ class _Capture:
         spans, twice = distinct(self.store.spans(since - _SPAN_MARGIN_MS, until))
         calls = tuple(call for call in requests(spans.values()) if since <= call.at < until)
         if twice:
-            note(f"{name}: {twice} spans have the trace and id of another one, left out")
+            note(f"{name}: left out {counted(twice, 'span')} with the trace and id of another")
         lost = [span for span in orphans(spans) if span.at >= since]
         if lost:
             entered = sum(span.kind in ENTERING for span in lost)
             note(
-                f"{name}: {len(lost)} spans name a parent that was not captured; {entered} of "
-                "them, of servers and consumers, count as requests from outside"
+                f"{name}: the parent of {counted(len(lost), 'span')} was not captured; of these, "
+                f"{entered} of servers and consumers count as requests from outside"
             )
         alone = sum(call.entry is Entry.BACKGROUND for call in calls)
         if alone:
-            note(f"{name}: {alone} requests of jobs and consumers are no requests of users")
+            note(f"{name}: {counted(alone, 'request')} of jobs, consumers and probes, not of users")
         rows, early = self.store.between(since, until), self.store.between(since - STALE_MS, since)
         usage = tuple(row for row in means((*early.usage, *rows.usage)) if row.at >= since)
         samples = tuple(row for row in means((*early.samples, *rows.samples)) if row.at >= since)
         changes, unknown = list[ChangeRow](), Counter[str]()
         for row in rows.changes:  # the names of all services are known by now
             if (service := self.reader.names.workload(row.service)) is not None:
+                service = self.reader.names.settled(service)
                 changes.append(attrs.evolve(row, service=service))
             else:
                 unknown[row.service] += 1
         for other, count in unknown.items():
-            note(f"{name}: changes of {other!r:.80}, which is no known service ({count} times)")
+            times = counted(count, "time")
+            note(f"{name}: changes of {other!r:.80}, which is no known service ({times})")
         graph = tuple(sorted(self.graph))
         return attrs.evolve(
             rows,

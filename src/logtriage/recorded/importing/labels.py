@@ -81,7 +81,7 @@ def _label(row: Field, names: Names) -> Label:
     causes: tuple[str, ...] = ()
     if kind != NO_FAULT:
         roots = row["root_cause"].needed.split("|")
-        causes = tuple(names(root.strip(), row.where) for root in roots)
+        causes = tuple(names(root.strip(), row.where, is_address=True) for root in roots)
     elif row["root_cause"].text:
         raise row["root_cause"].bad(f"empty, since the kind is {NO_FAULT!r}")
     # Openings are written in whole seconds.

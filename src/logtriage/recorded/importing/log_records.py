@@ -17,7 +17,7 @@ from logtriage.recorded.condensing.log_text import read_line, read_message, trac
 from logtriage.recorded.condensing.raw_rows import LogRow
 from logtriage.recorded.importing.fields import Field, plain_id
 from logtriage.recorded.importing.left_out import file_of, stem_of
-from logtriage.recorded.importing.prometheus import OTHER_LABEL
+from logtriage.recorded.importing.prometheus import OTHER_LABEL, workload_of
 from logtriage.recorded.importing.reader import Reader
 
 #: Labels of Loki that may name the service, and the values that Loki gives without a service.
@@ -62,8 +62,10 @@ def stream_line(document: Field, reader: Reader) -> Iterator[LogRow]:
 def _line(at: int, line: str, labels: Mapping[str, str], reader: Reader) -> Iterator[LogRow]:
     wanted = _STREAM_LABELS if reader.label is None else (reader.label,)
     values = (labels.get(key, "").strip() for key in wanted)
-    service = next((value for value in values if value not in _NO_SERVICE), None)
-    if service is None:
+    service = next((value for value in values if value not in _NO_SERVICE), "")
+    if not service and reader.label is None:
+        service = workload_of(labels.get("pod", "").strip())
+    if not service:
         reader.left_out.add(f"stream without a label {' or '.join(wanted)} ({OTHER_LABEL})")
         return
     if service == labels.get("job", "").strip():  # namespace/service
@@ -71,7 +73,9 @@ def _line(at: int, line: str, labels: Mapping[str, str], reader: Reader) -> Iter
     level = next(filter(None, (level_of(labels.get(key)) for key in _LEVEL_LABELS)), None)
     trace = next(filter(None, (labels.get(key) for key in _TRACE_LABELS)), "") or trace_in(line)
     text = read_line(line) if level is None else read_message(level, line)
-    yield LogRow(at, reader.names(service, reader.left_out.where), *text, plain_id(trace))
+    space = labels.get("namespace", "")
+    plain = reader.names(service, reader.left_out.where, space=space)
+    yield LogRow(at, plain, *text, plain_id(trace))
 
 
 def journal(document: Field, reader: Reader) -> Iterator[LogRow]:

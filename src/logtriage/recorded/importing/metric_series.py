@@ -76,9 +76,22 @@ class SeriesBook:
     _instances: dict[tuple[str, str], int] = attrs.Factory(dict)
     _sets: dict[tuple[str, str], set[Labels]] = attrs.Factory(dict)
     _cpu: dict[str, str] = attrs.Factory(dict)
+    #: Services and metrics with values, and the places of those that had NaN.
+    _valued: set[tuple[str, str]] = attrs.Factory(set)
+    _nan: dict[tuple[str, str], str] = attrs.Factory(dict)
 
     def __attrs_post_init__(self) -> None:
         self.names = SignalNames(self.left_out)
+
+    def skip_nan(self, metric: Metric) -> None:
+        """Leave out a value that is NaN."""
+        self._nan.setdefault((metric.service, metric.name), self.left_out.where)
+
+    def end(self) -> None:
+        """Add notes on metrics that never had a value."""
+        for (service, name), where in self._nan.items():
+            if (service, name) not in self._valued:
+                self.left_out.add(f"{name} of {service}: NaN alone", where)
 
     def levels(self, metric: Metric, points: Iterable[Point]) -> Iterator[Sample | Usage]:
         """Yield values as they are, a signal for each set of attributes."""
@@ -167,6 +180,7 @@ class SeriesBook:
 
     def _instance(self, metric: Metric) -> int:
         key = metric.service, metric.instance
+        self._valued.add((metric.service, metric.name))
         return self._instances.setdefault(key, len(self._instances) + 1)
 
 

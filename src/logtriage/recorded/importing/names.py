@@ -1,6 +1,7 @@
 """Plain names for a recording: of services, and of signals, which end with their units."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Final
@@ -16,6 +17,10 @@ MAX_NAME: Final = 80
 _CUT_NAME: Final = "..."
 #: Names that actions give another meaning.
 _RESERVED: Final = ("all", "none")
+#: The name of a service's host in Kubernetes: a pod perhaps, the service, its namespace, ``svc``.
+_HOST: Final = re.compile(r"(?:[\w-]+\.)?([\w-]+)\.([\w-]+)\.svc(?:\.[\w-]+)*\.?(?::\d+)?")
+#: What may be such a name in short: the service, its namespace perhaps, a port perhaps.
+_PERHAPS_HOST: Final = re.compile(r"([\w-]+)(?:\.([\w-]+))?\.?(?::\d+)?")
 #: Ending of a metric's name, ending of its signal's name, and the signal's units in one of the
 #: metric's. The first match counts; the last row keeps thousandths.
 _UNITS: Final = (
@@ -46,23 +51,89 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - len(CUT)].rstrip()}{CUT}"
 
 
+def hosted(name: str) -> str:
+    """The service whose host in Kubernetes has that full name; any other name as it is."""
+    match = _HOST.fullmatch(name)
+    return name if match is None else match[1]
+
+
 class Names:
     """Gives services plain names, and keeps services apart whose plain names are the same.
 
     ``Search/prod_AWS::ECS`` becomes ``Search-prod_AWS-ECS``; if ``Search/prod_AWS:ECS`` comes
-    later, it becomes ``Search-prod_AWS-ECS-2``, and a note says so.
+    later, it becomes ``Search-prod_AWS-ECS-2``, and a note says so. Once all names are known,
+    :meth:`fold` maps hosts of Kubernetes such as ``cache.shop.svc.cluster.local`` to services.
     """
 
     def __init__(self, left_out: LeftOut | None = None) -> None:
         self._left_out = left_out or LeftOut()
         self._plain: dict[str, str] = {}
         self._original: dict[str, str] = {}
+        #: Names of services that are no mere addresses, and their namespaces as far as recorded.
+        self._spaces: defaultdict[str, set[str]] = defaultdict(set)
+        self._known_spaces: set[str] = set()
+        #: Services whose hosts are named in full.
+        self._hosted: set[str] = set()
+        #: Final names by plain name, where they differ.
+        self.folded: dict[str, str] = {}
 
-    def __call__(self, name: str, where: str = "") -> str:
-        """The plain name of a service; a BundleError for an empty name begins with ``where``."""
+    def __call__(
+        self, name: str, where: str = "", *, space: str = "", is_address: bool = False
+    ) -> str:
+        """The plain name of a service; a BundleError for an empty name begins with ``where``.
+
+        ``space`` is its namespace in Kubernetes, if known; ``is_address``: nothing of the service
+        itself was recorded by that name.
+        """
         if name not in self._plain:
             self._plain[name] = self._new(name, where and f"{where}: ")
-        return self._plain[name]
+        plain = self._plain[name]
+        if not is_address:
+            self._spaces[plain].update(filter(None, (space,)))
+        return plain
+
+    def fold(self) -> None:
+        """Map the hosts of Kubernetes among all names to their services; notes say so.
+
+        Services of one name in several namespaces stay apart.
+        """
+        originals = list(self._original.items())
+        sure = [match for _, name in originals if (match := _HOST.fullmatch(name))]
+        self._hosted = {match[1] for match in sure}
+        self._known_spaces = {match[2] for match in sure}.union(*self._spaces.values())
+        hosts = {plain: host for plain, name in originals if (host := self._host(plain, name))}
+        for plain, (service, space) in hosts.items():
+            near = {other for same, other in hosts.values() if same == service and other}
+            homes = self._spaces.get(self.known(service) or "") or near
+            if not space or (space in homes and 1 in (len(homes), len(near))):
+                final, why = self.known(service), "the name is that of its host in Kubernetes"
+                final = final or self(service, is_address=True)
+            else:
+                final = self(f"{service}.{space}", is_address=True)
+                others = ", ".join(sorted((homes | near) - {space}))
+                why = f"{service!r} is in namespace {others}, too"
+            if final != plain:
+                self.folded[plain] = final
+                self._left_out.note(
+                    f"service {self._original[plain]!r:.80} is called {final!r:.80}: {why}"
+                )
+
+    def settled(self, name: str) -> str:
+        """The final plain name of a service, also where only an alert has this name."""
+        plain = self._plain.get(name, plain_name(name))
+        host = None if name in self._plain else self._host(plain, name)
+        plain = plain if host is None else self.known(host[0]) or plain
+        return self.folded.get(plain, plain)
+
+    def _host(self, plain: str, name: str) -> tuple[str, str] | None:
+        """The (service, namespace or nothing) of which a name is the host; None if of none."""
+        if match := _HOST.fullmatch(name):
+            return match[1], match[2]
+        match = _PERHAPS_HOST.fullmatch(name)
+        if match is None or (match[1] not in self._hosted and not self.known(match[1])):
+            return None
+        is_own = plain in self._spaces and match[2] not in self._known_spaces
+        return None if is_own else (match[1], match[2] or "")
 
     def known(self, name: str) -> str | None:
         """The plain name of a service that was named before, in any letter case; else None."""

@@ -5,7 +5,6 @@ The collector's file exporter writes objects with ``resourceLogs``, ``resourceSp
 or, with ``batches``, at the top.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from math import isnan, nan
 from typing import Final
@@ -16,6 +15,7 @@ from logtriage.recorded.condensing.raw_rows import ChangeRow, LogRow, Sample, Sp
 from logtriage.recorded.importing.fields import Field, plain_id
 from logtriage.recorded.importing.metric_series import Labels, Metric, Point, SeriesBook, spelled
 from logtriage.recorded.importing.reader import Reader
+from logtriage.recorded.importing.span_attributes import callee_of, in_words, kind_of
 
 #: The prefix of severity numbers in words, as protobuf writes them.
 _SEVERITY: Final = "SEVERITY_NUMBER_"
@@ -26,10 +26,6 @@ SERVICE: Final = "service.name"
 _LEVELS: Final = ("INFO", "INFO", "INFO", "WARN", "ERROR", "FATAL")
 KINDS: Final = ("UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER")
 _STATUSES: Final = ("UNSET", "OK", "ERROR")
-#: Attributes with the callee of a client's span; the first that is there counts.
-_PEERS: Final = ("service.peer.name", "peer.service")
-_STORES: Final = ("db.system.name", "db.system", "messaging.system")
-_ADDRESSES: Final = ("server.address", "net.peer.name", *_STORES)
 #: Where the objects of OTLP stand in a document.
 _ENVELOPES: Final = ("result", "trace")
 #: The lists of resources; Tempo has another name for those of spans.
@@ -58,7 +54,8 @@ def items_of(
         if not (isinstance(name, str) and name.strip()):
             reader.left_out.add(f"resource without {SERVICE}")
             continue
-        service = reader.names(name, resource.where)
+        space = in_words(about.get("k8s.namespace.name"))
+        service = reader.names(name, resource.where, space=space)
         if old in resource:
             reader.left_out.add(f"{old}, the old name of scope{kind}, is read as that")
         for scopes in (f"scope{kind}", old):
@@ -109,32 +106,27 @@ def spans_of(payload: Field, reader: Reader) -> Iterator[Span | LogRow]:
         end = span["endTimeUnixNano"].whole
         if end is None or end < start:
             raise span["endTimeUnixNano"].bad("Unix nanoseconds, not before startTimeUnixNano")
-        about = attributes(span["attributes"])
+        about, parent = attributes(span["attributes"]), plain_id(span["parentSpanId"].text)
         kind = enumerated(span["kind"], KINDS, "SPAN_KIND_")
-        peer = _peer(about) if kind in ("CLIENT", "PRODUCER") else ""
+        kind, callee = kind_of(kind, parent, span["name"].text, about), callee_of(kind, about)
         status = enumerated(span["status"]["code"], _STATUSES, "STATUS_CODE_")
         yield Span(
             trace=trace,
             id=plain_id(span["spanId"].needed),
-            parent=plain_id(span["parentSpanId"].text),
+            parent=parent,
             service=service,
             start=start // 1000,
             duration=(end - start) // 1000,
             failed=status == "ERROR",  # unset is a success
-            peer=reader.names(peer, span.where) if peer else "",
+            peer=callee.plain(reader.names, span.where),
             kind="" if kind == KINDS[0] else kind,
+            tier=callee.tier,
         )
         for event in span["events"].items():
             if event["name"].text == "exception":
                 line = read_message("ERROR", _exception(event["attributes"]))
                 at = event["timeUnixNano"].whole or start
                 yield LogRow(at // 1_000_000, service, *line, trace)
-
-
-def _peer(about: Mapping[str, object]) -> str:
-    is_store = any(about.get(name) for name in _STORES)
-    names = (*_PEERS, *_ADDRESSES) if is_store else _PEERS
-    return next((in_words(about[name]) for name in names if about.get(name)), "")
 
 
 def enumerated(field: Field, known: tuple[str, ...], prefix: str) -> str:
@@ -196,7 +188,9 @@ def _numbers(body: Field, metric: Metric, book: SeriesBook) -> Iterator[Point]:
         value = point["asDouble"].number if "asDouble" in point else point["asInt"].whole
         if value is not None:
             yield _point(point, float(value))
-        elif point["asDouble"].value != "NaN":  # a whole number is always finite
+        elif point["asDouble"].value == "NaN":
+            book.skip_nan(metric)
+        else:  # a whole number is always finite
             book.left_out.add(f"{metric.name}: infinite values")
 
 
@@ -275,10 +269,3 @@ def any_value(field: Field) -> object:
     if "kvlistValue" in field:
         return attributes(field["kvlistValue"]["values"])
     return next((field[name].value for name in ("boolValue", "bytesValue") if name in field), None)
-
-
-def in_words(value: object) -> str:
-    """A value in words: text as it is, anything else as JSON; nothing for None."""
-    if value is None or isinstance(value, str):
-        return value or ""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)

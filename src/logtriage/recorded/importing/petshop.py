@@ -19,6 +19,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
+from logtriage._lib.printable import counted
 from logtriage.errors import BundleError
 from logtriage.recorded.condensing.condense import condensed
 from logtriage.recorded.condensing.raw_rows import Rows, Sample, Usage
@@ -156,7 +157,7 @@ def samples(root: Path, folder: Path, names: Names, note: Note) -> Iterator[Samp
                       if what not in _METRICS)  # fmt: skip
     for (metric, statistic), count in sorted(unknown.items()):
         what = f"{metric} {statistic}"
-        note(f"{name}: {count} columns of {what!r:.80} are left out: no known metric")
+        note(f"{name}: left out {counted(count, 'column')} of {what!r:.80}: no known metric")
     for where, row in rows:
         seconds = _number(where, "unix_timestamp", row[0])
         if not 0 <= seconds < LATEST:

@@ -1,23 +1,21 @@
 """Answers of Prometheus to queries of metrics: ``{"data": {"resultType": …, "result": […]}}``.
 
-The result of a range query is a ``matrix``, of an instant query a ``vector``. A metric only grows
-if its name says so, as in Prometheus itself: counters end in ``_total``, parts of histograms and
-summaries in ``_count`` and ``_sum``. The result of an expression such as ``rate(…)`` has no name;
-the file's stands in, and it is a level.
+The result of a range query is a ``matrix``, of an instant query a ``vector``. The result of an
+expression such as ``rate(…)`` has no name; the file's stands in, and it is a level.
 """
 
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
-from math import isfinite, isnan
+from math import isfinite, isinf
 from typing import Final
 
-from logtriage.recorded.condensing.raw_rows import Sample, Usage
+from logtriage.recorded.condensing.raw_rows import Scraped
 from logtriage.recorded.importing.alerts import PLAIN_LABELS, SERVICE_LABELS
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.left_out import stem_of
-from logtriage.recorded.importing.metric_series import Labels, Metric, Point
+from logtriage.recorded.importing.metric_series import Labels, Metric
+from logtriage.recorded.importing.names import hosted
 from logtriage.recorded.importing.reader import Reader
 
 #: Labels of the place where a series was measured: together they identify an instance.
@@ -45,7 +43,6 @@ _POD: Final = re.compile(
     r"(.+?)(?:-(?=[a-z]*\d)[a-z0-9]{2,10}-[a-z0-9]{1,5}"
     r"|-[bcdfghjklmnpqrstvwxz2456789]{5}|-\d+)"
 )
-_GROWING: Final = ("_total", "_count", "_sum")
 #: The end of notes on the label that names the service.
 OTHER_LABEL: Final = "--service-label, service_label in Python, takes another label"
 #: Larger numbers are milliseconds, and no Unix seconds.
@@ -58,15 +55,14 @@ def workload_of(pod: str) -> str:
     return pod if match is None else match[1]
 
 
-def rows_of(document: Field, reader: Reader) -> Iterator[Sample | Usage]:
-    """Yield the samples of one answer in order of time, all instances of a service together."""
+def rows_of(document: Field, reader: Reader) -> Iterator[Scraped]:
+    """Yield the values of one answer."""
     data = document["data"]
     if document["status"].value not in (None, "success"):
         raise document["status"].bad("'success'")
     kind = data["resultType"].value
     if kind not in ("matrix", "vector"):
         raise data["resultType"].bad("'matrix', of a range query, or 'vector'")
-    rows: list[tuple[int, Metric, bool, Point]] = []  # (time, metric, whether it grows, point)
     every = [(series, _labels(series)) for series in data["result"].items()]
     services = _services([labels for _, labels in every], reader)
     own = _own_labels([labels for _, labels in every], services)
@@ -85,18 +81,14 @@ def rows_of(document: Field, reader: Reader) -> Iterator[Sample | Usage]:
             continue
         place = [key for key in _PLACE if (service, name, key) not in own]
         metric, others = _metric(service, shown, labels, place, series.where, reader)
-        for pair in series["values"].items() if kind == "matrix" else (series["value"],):
-            at, value = _numbers(pair)
-            if isfinite(value):
-                grows = name.endswith(_GROWING)
-                rows.append((at, metric, grows, Point(at, since=0, labels=others, values=(value,))))
-            elif not isnan(value):
-                reader.left_out.add(f"{shown}: infinite values", series.where)
-    order = {row[1]: place for place, row in reversed(list(enumerate(rows)))}  # of first points
-    rows.sort(key=lambda row: (row[0], order[row[1]]))
-    for (_, metric, grows), group in groupby(rows, key=lambda row: row[:3]):
-        points = [point for *_, point in group]
-        yield from (reader.book.rates if grows else reader.book.levels)(metric, points)
+        pairs = series["values"].items() if kind == "matrix" else (series["value"],)
+        numbers = dict(map(_numbers, pairs))
+        values = {at: value for at, value in numbers.items() if isfinite(value)}
+        if any(map(isinf, numbers.values())):
+            reader.left_out.add(f"{shown}: infinite values", series.where)
+        elif numbers and not values:
+            reader.left_out.add(f"{shown} of {service}: NaN alone", series.where)
+        yield from reader.scraped.rows(metric, others, values, series.where, is_named=bool(name))
 
 
 def _services(every: Sequence[Mapping[str, str]], reader: Reader) -> list[str | None]:
@@ -120,7 +112,7 @@ def _services(every: Sequence[Mapping[str, str]], reader: Reader) -> list[str | 
     services: list[str | None] = []
     for key, labels in zip(chosen, every, strict=True):
         if key is None or not _measures_others(key, labels, inside[key, labels[key]]):
-            services.append(None if key is None else labels[key])
+            services.append(_inside(labels) or None if key is None else labels[key])
             continue
         services.append(_inside(labels) or None)
         held = ", ".join(sorted(inside[key, labels[key]])) or "others"
@@ -164,9 +156,12 @@ def _metric(
     others = [(key, labels[key]) for key in sorted(labels) if key not in unwanted]
     container = _container(labels)
     # The service has a container of its own name, so this is a sidecar: keep its figures apart.
-    if container not in ("", service) and service in reader.containers.get(service, ()):
+    own = hosted(service)
+    if container not in ("", own) and own in reader.containers.get(service, ()):
         others.append(("container", container))
-    return Metric(reader.names(service, where), _place(labels, place), name), tuple(others)
+    space = labels.get("exported_namespace") or labels.get("namespace", "")
+    plain = reader.names(service, where, space=space)
+    return Metric(plain, _place(labels, place), name), tuple(others)
 
 
 def _labels(series: Field) -> dict[str, str]:
@@ -195,14 +190,18 @@ def _inside(labels: Mapping[str, str]) -> str:
 
 def _measures_others(key: str, labels: Mapping[str, str], held: set[str]) -> bool:
     """Whether a label names a target that measures other services, those that are ``held``."""
-    if labels[key] in held or key in (*_CONTAINERS, *_WORKLOADS) or key.startswith("exported_"):
+    if (
+        hosted(labels[key]) in held
+        or key in (*_CONTAINERS, *_WORKLOADS)
+        or key.startswith("exported_")
+    ):
         return False
     targets = (labels.get(name, "") for name in ("service", "job", "metrics_path"))
     return len(held) > 1 or any(map(_EXPORTERS.search, targets))
 
 
 def _numbers(pair: Field) -> tuple[int, float]:
-    """The time of a point, in whole milliseconds as Unix nanoseconds, and its value."""
+    """The time of a point, in Unix milliseconds, and its value."""
     if not isinstance(pair.value, list) or len(pair.value) != 2:
         raise pair.bad("a list of Unix seconds and a number in a string")
     at, value = pair.items()
@@ -211,6 +210,6 @@ def _numbers(pair: Field) -> tuple[int, float]:
         raise at.bad("Unix seconds")
     text = value.needed
     try:
-        return round(1000 * seconds) * 1_000_000, float(text)
+        return round(1000 * seconds), float(text)
     except ValueError:
         raise value.bad("a number in a string") from None

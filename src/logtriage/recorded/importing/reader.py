@@ -5,6 +5,7 @@ import attrs
 from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.metric_series import SeriesBook
 from logtriage.recorded.importing.names import Names
+from logtriage.recorded.importing.scraped import ScrapedBook
 
 
 @attrs.define
@@ -13,8 +14,8 @@ class Reader:
 
     ``label`` is the label that names the service in metrics and streams of logs (None: the first of
     the usual labels). ``has_alerts``: there was a document of alerts, even without an alert.
-    ``book`` has the series of metrics. ``containers`` maps the value of a service label of
-    Prometheus to the containers named beside it.
+    ``book`` has the series of metrics, ``scraped`` those of Prometheus before. ``containers`` maps
+    the value of a service label of Prometheus to the containers named beside it.
     """
 
     left_out: LeftOut
@@ -22,6 +23,7 @@ class Reader:
     has_alerts: bool = False
     names: Names = attrs.field(init=False)
     book: SeriesBook = attrs.field(init=False)
+    scraped: ScrapedBook = attrs.field(factory=ScrapedBook, init=False)
     containers: dict[str, set[str]] = attrs.field(factory=dict, init=False)
 
     def __attrs_post_init__(self) -> None:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from logtriage._lib.printable import counted
 from logtriage.recorded.condensing.raw_rows import Dependency, RawRow
 from logtriage.recorded.importing import alerts, kubernetes, log_records, otlp, prometheus, traces
 from logtriage.recorded.importing.alerts import SentAlert
@@ -135,7 +136,7 @@ def _note(name: str, counts: Counter[bool], what: str, unkept: str, reader: Read
     if not counts:
         reader.left_out.note(f"{name}: nothing came of it: {what}")
     elif not counts[True]:
-        reader.left_out.note(f"{name}: {counts.total()} rows, {unkept}")
+        reader.left_out.note(f"{name}: {counted(counts.total(), 'row')}, {unkept}")
 
 
 def _is_ours(document: Field) -> bool:

@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from logtriage._lib.printable import counted
 from logtriage.errors import BundleError
-from logtriage.recorded.condensing.raw_rows import Call, Dependency, Entry, Span
+from logtriage.recorded.condensing.raw_rows import Call, Dependency, Entry, Span, renamed
 from logtriage.recorded.condensing.spans_to_calls import (
     Pair,
     distinct,
@@ -62,19 +63,32 @@ def import_topology(
             counts[row.caller, row.callee] += row.count
         return isinstance(row, Span | Call | Dependency)
 
-    read_folder(root, Reader(left_out), keep, "which say nothing of calls", skip_bad=skip_bad)
-    alone: set[str] = set()
-    kept, _ = distinct(spans)
+    reader = Reader(left_out)
+    read_folder(root, reader, keep, "none of a call", skip_bad=skip_bad)
+    reader.names.fold()
+    folded = reader.names.folded
+    alone, entered = set[str](), set[str]()
+    stores: dict[str, str] = {}
+    for caller, callee in list(counts):
+        count = counts.pop((caller, callee))
+        counts[folded.get(caller, caller) if caller else None, folded.get(callee, callee)] += count
+    kept, _ = distinct(renamed(span, folded) for span in spans)
     for call in requests(kept.values()):
         counts[call.caller, call.callee] += 1
+        if call.tier:
+            stores[call.callee] = call.tier
         if call.entry is Entry.BACKGROUND:
             alone.add(call.callee)
+        elif call.caller is None:
+            entered.add(call.callee)
     lost = sum(1 for _ in orphans(kept))
     if lost:
-        left_out.note(f"{lost} spans name a parent that was not captured")
-    layout = Layout(name, tuple(_services(counts, owner, left_out.note))) if counts else None
+        left_out.note(f"the parent of {counted(lost, 'span')} was not captured")
+    layout = (
+        Layout(name, tuple(_services(counts, stores, owner, left_out.note))) if counts else None
+    )
     for service in layout.services if layout is not None else ():
-        if service.tier == "edge" and service.name in alone:
+        if service.tier == "edge" and service.name in alone - entered:
             left_out.note(
                 f"{service.name}: works by itself or on messages, and is taken for an edge"
             )
@@ -89,7 +103,10 @@ def import_topology(
 
 
 def _services(
-    counts: Mapping[Pair, int], owner: str | None, note: Callable[[str], None]
+    counts: Mapping[Pair, int],
+    stores: Mapping[str, str],
+    owner: str | None,
+    note: Callable[[str], None],
 ) -> Iterator[Service]:
     every = sorted({name for pair in counts for name in pair if name is not None})
     called = {callee for caller, callee in counts if caller is not None}
@@ -98,7 +115,7 @@ def _services(
     outside = sorted((pair for pair in counts if pair[0] is None), key=lambda pair: -counts[pair])
     entered = [pair for pair in outside if pair[1] not in called] or outside[:1]
     pairs = (*entered, *(pair for pair in counts if pair[0] is not None))
-    tiers, calls = tiers_and_calls(every, pairs)
+    tiers, calls = tiers_and_calls(every, pairs, stores)
     for name in every:
         if calls[name] and tiers[name] not in ("edge", "service"):
             note(f"{name}: calls {', '.join(calls[name])}, so it is taken for a service")
@@ -140,7 +157,8 @@ def without_circles(
                 continue
             callee = left.pop()
             if callee in path:
-                note(f"{name} -> {callee} leads back ({counts[name, callee]:,} calls), left out")
+                calls_back = counted(counts[name, callee], "call")
+                note(f"{name} -> {callee} leads back ({calls_back}), left out")
                 continue
             kept[name].append(callee)
             if callee not in done:

@@ -13,8 +13,9 @@ from logtriage.recorded.condensing.raw_rows import Dependency, LogRow, Span
 from logtriage.recorded.importing.fields import Field, plain_id
 from logtriage.recorded.importing.log_records import is_record
 from logtriage.recorded.importing.names import Names
-from logtriage.recorded.importing.otlp import KINDS, in_words
+from logtriage.recorded.importing.otlp import KINDS
 from logtriage.recorded.importing.reader import Reader
+from logtriage.recorded.importing.span_attributes import callee_of, in_words, kind_of
 
 _ZIPKIN: Final = ("CLIENT", "SERVER", "PRODUCER", "CONSUMER")
 _ABOVE: Final = ("CHILD_OF", "FOLLOWS_FROM")
@@ -57,22 +58,25 @@ def _jaeger(span: Field, processes: Field, names: Names) -> Iterator[Span | LogR
         raise span["duration"].bad("microseconds from 0 on")
     trace, tags = plain_id(span["traceID"].needed), _tags(span["tags"])
     kind = in_words(tags.get("span.kind")).upper()
-    peer = in_words(tags.get("peer.service")) if kind in ("CLIENT", "PRODUCER") else ""
+    callee = callee_of(kind, tags)
     parents = (
         plain_id(reference["spanID"].needed)
         for reference in span["references"].items()
         if reference["refType"].text in _ABOVE and plain_id(reference["traceID"].text) == trace
     )
+    parent = next(parents, plain_id(span["parentSpanID"].text))
+    kind = kind_of(kind, parent, span["operationName"].text, tags)
     yield Span(
         trace=trace,
         id=plain_id(span["spanID"].needed),
-        parent=next(parents, plain_id(span["parentSpanID"].text)),
+        parent=parent,
         service=service,
         start=start,
         duration=duration,
         failed=tags.get("error") in (True, "true") or tags.get("otel.status_code") == "ERROR",
-        peer=names(peer, span.where) if peer else "",
+        peer=callee.plain(names, span.where),
         kind=kind if kind in KINDS else "",
+        tier=callee.tier,
     )
     for log in span["logs"].items():
         fields = _tags(log["fields"])
@@ -103,17 +107,19 @@ def zipkin_spans(span: Field, reader: Reader) -> Iterator[Span]:
     kind = span["kind"].text
     if kind not in ("", *_ZIPKIN):
         raise span["kind"].bad(", ".join(_ZIPKIN))
-    calls = kind in ("CLIENT", "PRODUCER")
-    peer = span["remoteEndpoint"]["serviceName"].text if calls else ""
+    remote = span["remoteEndpoint"]["serviceName"].text
+    parent, tags = plain_id(span["parentId"].text), span["tags"].fields
+    callee = callee_of(kind, tags | {"service.peer.name": remote})
     yield Span(
         trace=plain_id(span["traceId"].needed),
         id=plain_id(span["id"].needed),
-        parent=plain_id(span["parentId"].text),
+        parent=parent,
         service=reader.names(service, span.where),
         start=span["timestamp"].needed_epoch("microseconds"),
         duration=span["duration"].count,
         failed=span["tags"]["error"].text not in ("", "false"),
-        peer=reader.names(peer, span.where) if peer.strip() else "",
-        kind=kind or "INTERNAL",
+        peer=callee.plain(reader.names, span.where),
+        kind=kind_of(kind, parent, span["name"].text, tags) or "INTERNAL",
         shared=span["shared"].flag,
+        tier=callee.tier,
     )

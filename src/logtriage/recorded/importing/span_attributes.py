@@ -1,0 +1,70 @@
+"""What the attributes of a span say beside its fields, in OTLP, Jaeger and Zipkin alike."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from logtriage.recorded.importing.names import Names
+
+#: Attributes with the callee of a client's span; the first that is there counts.
+_PEERS: Final = ("service.peer.name", "peer.service")
+#: Attributes of calls to stores, by the tier of the store; those of OpenTracing come last.
+_STORES: Final = {
+    "datastore": ("db.system.name", "db.system", "db.type"),
+    "queue": ("messaging.system",),
+}
+#: Beginnings of the user agents of probes, and where they and paths of requests stand.
+_PROBING: Final = ("kube-probe/", "GoogleHC/", "ELB-HealthChecker/")
+_AGENTS: Final = ("user_agent.original", "http.user_agent")
+_PATHS: Final = ("url.path", "http.target", "http.path", "http.route")
+#: A path that is asked by probes alone, perhaps after a method.
+_PROBED: Final = re.compile(
+    r"(?i)(?:(?:GET|HEAD) )?/(?:actuator/)?(?:health(?:z|check)?|livez|readyz|liveness|readiness)"
+    r"(?:/(?:live|ready|liveness|readiness))?/?(?:\?.*)?|/?grpc\.health\.v1\.Health/\w+"
+)
+#: Attributes with the address of a store.
+_ADDRESSES: Final = ("server.address", "net.peer.name", "peer.hostname", "peer.address")
+
+
+class Callee(NamedTuple):
+    """The name of a callee, empty if nothing names it; its tier, empty for no store."""
+
+    name: str = ""
+    tier: str = ""
+    is_address: bool = False
+
+    def plain(self, names: Names, where: str) -> str:
+        """The plain name of the callee; empty if nothing names it."""
+        return names(self.name, where, is_address=self.is_address) if self.name else ""
+
+
+def callee_of(kind: str, about: Mapping[str, object]) -> Callee:
+    """The callee of a span of that kind, by its attributes: only clients and producers have one."""
+    if kind not in ("CLIENT", "PRODUCER"):
+        return Callee()
+    systems = {tier: system for tier, keys in _STORES.items() if (system := _first(about, keys))}
+    if peer := _first(about, _PEERS):
+        return Callee(peer, next(iter(systems), ""))
+    for tier, system in systems.items():
+        return Callee(_first(about, _ADDRESSES) or system, tier, is_address=True)
+    return Callee()
+
+
+def kind_of(kind: str, parent: str, name: str, about: Mapping[str, object]) -> str:
+    """The kind of a span; INTERNAL for a probe that begins a trace, since no user waits for it."""
+    texts = (name, *(in_words(about.get(key)) for key in _PATHS))
+    probes = _first(about, _AGENTS).startswith(_PROBING) or any(map(_PROBED.fullmatch, texts))
+    return "INTERNAL" if kind == "SERVER" and not parent and probes else kind
+
+
+def _first(about: Mapping[str, object], keys: Iterable[str]) -> str:
+    """The first of the attributes that says something; empty if none does."""
+    return next(filter(str.strip, (in_words(about.get(key)) for key in keys)), "")
+
+
+def in_words(value: object) -> str:
+    """A value in words: text as it is, anything else as JSON; nothing for None."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
