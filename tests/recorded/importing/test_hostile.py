@@ -146,6 +146,8 @@ def test_what_cannot_be_meant_is_refused(
         ([span(), span(kind=3)], []),
         ([span(), span(parentSpanId="ef" * 8)],
          ["mine/1: left out 1 span with the trace and id of another"]),
+        ([span(kind=3), span(), *[span(parentSpanId=c * 16) for c in "ef"]],
+         ["mine/1: left out 2 spans with the trace and id of another"]),
         ([log(body={"doubleValue": "NaN"}), log(body={"stringValue": "\ud800"})], []),
     ],
 )  # fmt: skip

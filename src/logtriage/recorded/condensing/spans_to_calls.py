@@ -17,6 +17,7 @@ _ASKING: Final = ("CLIENT", "PRODUCER")
 #: Kinds of root spans that no user waits for.
 _JOB_KINDS: Final = ("INTERNAL", "CONSUMER", "PRODUCER")
 
+#: The kinds of the two spans of one request.
 _HALVES: Final = ({"CLIENT", "SERVER"}, {"PRODUCER", "CONSUMER"})
 
 #: Trace and span id; whether the span shares it with its caller's.
@@ -37,25 +38,27 @@ def key_of(span: Span) -> Key:
 
 
 def distinct(rows: Iterable[Span]) -> tuple[dict[Key, Span], int]:
-    """The spans by key, and how many others repeat their trace and id.
+    """The spans by key, and how many others have the trace and id of one of them.
 
     A span that was exported twice counts once. A server with the id of its client shares it, as in
     Zipkin, whether or not it says so.
     """
     spans: dict[Key, Span] = {}
-    twice: set[Key] = set()
+    others: set[Span] = set()
     for span in rows:
         key = key_of(span)
         before = spans.setdefault(key, span)
         if before == span:
             continue
         if {before.kind, span.kind} in _HALVES and not span.shared:
-            answer = attrs.evolve(span if span.kind in ENTERING else before, shared=True)
-            spans[key] = before if span.kind in ENTERING else span
-            spans.setdefault(key_of(answer), answer)
+            asking, answering = (before, span) if span.kind in ENTERING else (span, before)
+            answer = attrs.evolve(answering, shared=True)
+            spans[key] = asking
+            if spans.setdefault(key_of(answer), answer) != answer:
+                others.add(answer)
         else:
-            twice.add(key)
-    return spans, len(twice)
+            others.add(span)
+    return spans, len(others)
 
 
 def orphans(spans: Mapping[Key, Span]) -> Iterator[Span]:

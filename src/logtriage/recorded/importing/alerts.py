@@ -256,6 +256,7 @@ class AlertBook:
 
 def _service_of(alert: SentAlert, known: Collection[str]) -> str | None:
     """The service that an alert names: exactly, in another case, as a pod, or in its text."""
+    # Of names that differ in case alone, the first in order counts.
     folded = {name.casefold(): name for name in sorted(known, reverse=True)}
     names = [plain_name(name) for name in alert.services]
     for name in names:
@@ -273,5 +274,5 @@ def _service_of(alert: SentAlert, known: Collection[str]) -> str | None:
         for service in longest
         if re.search(rf"(?<![\w-]){re.escape(service)}(?![\w-])", text.casefold())
     )
-    label = next(starts, None) or next(texts, None)
-    return None if label is None else folded[label]
+    match = next(starts, None) or next(texts, None)
+    return None if match is None else folded[match]
