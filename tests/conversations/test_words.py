@@ -55,6 +55,16 @@ def test_a_converted_conversation_keeps_them_too() -> None:
     assert words_of(transcript) == ("The CPU is high.", "I do not know.")
 
 
+def test_the_traces_of_a_team_keep_the_words_of_each_role() -> None:
+    said = {"role": "assistant", "content": "I wait.", "tool_calls": [{"name": "wait"}]}
+    traces = [
+        {"task": {"data": {"role_split": "duo", "role": role}}, "nodes": [{"message": message}]}
+        for role, message in (("diagnosis", said), ("action", {**said, "content": ""}))
+    ]
+    row = {"incident": INCIDENT.id, "traces": traces}
+    assert words_of(transcript_of_row(row)) == ("I wait.", None)
+
+
 @pytest.mark.parametrize(
     ("text", "kept"),
     [

@@ -4,12 +4,14 @@ Each reply of a role is its action in one tick, so joint play can be put togethe
 conversations that a framework saved.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, zip_longest
 
 from logtriage.actions import Action, Malformed, signed
 from logtriage.conversations.dialects import messages_of
 from logtriage.conversations.messages import Message, is_from_agent, text_of
 from logtriage.conversations.wires import calls_of, no_call, wire_of
+from logtriage.conversations.words import Words, own_words
 from logtriage.incident import Incident
 from logtriage.joint import observe_role
 from logtriage.parsing import action_to_wire, actions_from_wire
@@ -72,6 +74,20 @@ def joint_wires(
     rounds = list(zip(*played, strict=False))
     wires = [action_to_wire(action) for actions in rounds for action in actions]
     return wires, tuple(tick for tick, actions in enumerate(rounds) for _ in actions)
+
+
+def joint_words(said: Mapping[str, Iterable[str | None]], split: RoleSplit, actions: int) -> Words:
+    """The words beside each of the ``actions`` of joint play.
+
+    ``said`` has the own words of each role by its name, tick by tick; a role may be missing.
+    """
+    rounds = zip_longest(*(said.get(name, ()) for name in split.names))
+    return tuple(chain.from_iterable(rounds))[:actions]
+
+
+def words_in(messages: object) -> list[str | None]:
+    """A role's own words in each of its replies."""
+    return [own_words([message]) for message in messages_of(messages) if is_from_agent(message)]
 
 
 def _actions(messages: Sequence[Message], role: Role, topology: Topology) -> list[Action]:
