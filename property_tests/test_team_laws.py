@@ -42,13 +42,15 @@ def same(wanted: Any, got: Any, blocks: dict[str, slice]) -> None:
 def agrees(team: vector.BatchedTeam, screen: vector.TeamStep, row: int, state: State) -> None:
     split = team.split
     same(vector.encode_team_tokens(state, split), screen.state[row], team.layout.blocks)
+    together = np.zeros_like(screen.state[row])
     for lane, role in enumerate(split.roles):
-        same(
-            vector.encode_role_tokens(state, split, role),
-            screen.observations[lane][row],
-            team.layouts[lane].blocks,
-        )
+        mine, layout = screen.observations[lane][row], team.layouts[lane]
+        same(vector.encode_role_tokens(state, split, role), mine, layout.blocks)
+        columns = np.searchsorted(team.layout.columns, layout.columns)
+        together[columns] = np.maximum(together[columns], mine)
         assert np.array_equal(vector.role_token_mask(state, split, role), screen.masks[lane][row])
+    late = any(role.hears_late for role in split.roles)
+    assert (late & (together <= screen.state[row]) | (together == screen.state[row])).all()
     number = int(screen.closing[row])
     assert (None if number < 0 else CLOSINGS[number]) == state.closing
     assert int(screen.tick[row]) == state.tick
