@@ -5,8 +5,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from logtriage.actions import IdentifyRootCause, Malformed, action_name, action_value, describe
+from logtriage.actions import (
+    IdentifyRootCause,
+    Malformed,
+    Wait,
+    action_name,
+    action_value,
+    describe,
+)
 from logtriage.conversations.words import words_of
+from logtriage.dynamics import transition_jointly
 from logtriage.grading import Grade, grade
 from logtriage.joint import hears, observe_roles
 from logtriage.observation import Observation, observe, slice_for
@@ -104,7 +112,8 @@ def episode_data(
             tick["levels"] = list(levels(state))
             tick["edge"] = _edge(seen)
     if scored:
-        data["falls"] = [attrs.asdict(fall) for fall in waterfall(grades)]
+        falls = [_with_place(fall, states) for fall in waterfall(grades)]
+        data["falls"] = [attrs.asdict(fall) for fall in falls]
     if (explained := episode.explained) is not None:
         data["parts"] = [[name, getattr(explained, field)] for field, name in PARTS]
         data["hardness"] = getattr(explained, HARDNESS[0])
@@ -231,7 +240,8 @@ class Fall:
     """One step of the waterfall from 0 to a grade.
 
     ``points`` are added to the total; those of gates and discounts are negative. ``tick`` is when
-    an action last changed this step, None if none ever did.
+    an action last changed this step, None if none ever did; ``place`` is the action's index in its
+    tick, None if time alone changed the step.
     """
 
     name: str
@@ -241,6 +251,7 @@ class Fall:
     tick: int | None
     score: float | None = None
     weight: float | None = None
+    place: int | None = 0
 
 
 def waterfall(grades: Sequence[Grade]) -> tuple[Fall, ...]:
@@ -278,6 +289,28 @@ def waterfall(grades: Sequence[Grade]) -> tuple[Fall, ...]:
         reason = "the rubric keeps its grades within bounds"
         falls.append(Fall("bounds", "bounds", rest, reason, None))
     return tuple(falls)
+
+
+def _with_place(fall: Fall, states: Sequence[State]) -> Fall:
+    """The step with the place of its action: without it or later actions, the step would differ."""
+    if fall.tick is None:
+        return fall
+    before, after = states[fall.tick], states[fall.tick + 1]
+    acts = after.actions[len(before.actions) :]
+    place, level = len(acts), _level(grade(after), fall.name)
+    while place > 0 and len(acts) > 1:
+        others = (*acts[: place - 1], *(Wait(),) * (len(acts) - place + 1))
+        if _level(grade(transition_jointly(before, others)), fall.name) != level:
+            break
+        place -= 1
+    return attrs.evolve(fall, place=place - 1 if place else None)
+
+
+def _level(graded: Grade, name: str) -> float:
+    """The score of a criterion, the factor of a discount, or whether a gate holds, by its name."""
+    rows = {row.name: row.score for row in graded.criteria}
+    factors = {row.name: row.factor for row in graded.discounts}
+    return {**rows, **factors}.get(name, graded.gate == name)
 
 
 def _tick_of(values: Sequence[float]) -> int | None:
