@@ -296,7 +296,7 @@ class _Reader:
             place = self._layout.blocks.get(f"report:{speaker.name}")
             if place is None:
                 continue
-            words = role_words(speaker, topology, self._layout.whole.base.world)
+            words = role_words(speaker, topology, self._layout.team.base.world)
             reported = {report.message for _, report in seen.reports if report.by == speaker.name}
             row[place] = [word in reported for word in words]
         weights = np.array([belief(state, self._role).weights], np.uint32)

@@ -57,7 +57,7 @@ class RoleInput:
     def __init__(self, role: Role, layout: RoleTokens, hypotheses: tuple[Hypothesis, ...]) -> None:
         self.role, self._layout = role, layout
         topology = layout.topology
-        world = layout.whole.base.world
+        world = layout.team.base.world
         n, m, k = len(topology), len(topology.teams), len(kinds_of(world))
         self.pages = "directory" in role.views
         widths = {"root": n, "kind": k, "benign": 1, "doubt": 1}
@@ -74,7 +74,7 @@ class RoleInput:
             for sort in asked_sorts(world)
             if f"seen:{sort}" in layout.blocks
         ]
-        service = layout.whole.service[layout.columns]
+        service = layout.team.service[layout.columns]
         # For each of these blocks, the matrix that sums its columns by service.
         self._sums = [
             (service[place][:, None] == np.arange(n)).astype(np.float32)
@@ -134,11 +134,11 @@ def _senses(
     kinds = [{kind for kind, _ in hypothesis.faults} or {NO_FAULT} for hypothesis in hypotheses]
     roots = [{names[service] for _, service in hypothesis.faults} for hypothesis in hypotheses]
     rows = []
-    for speaker in layout.whole.split.roles:
+    for speaker in layout.team.split.roles:
         block = layout.blocks.get(f"report:{speaker.name}")
         if speaker == role or block is None:
             continue
-        words = role_words(speaker, layout.topology, layout.whole.base.world)
+        words = role_words(speaker, layout.topology, layout.team.base.world)
         for senses in (kinds, roots):
             fits = np.array([[word in names for names in senses] for word in words], np.float32)
             named = np.flatnonzero(fits.any(axis=1))
@@ -153,7 +153,7 @@ def _senses(
 
 def _pointers(role_input: RoleInput, kinds: tuple[str, ...]) -> Pointers:
     blocks, rows, topology = role_input.blocks, [], role_input._layout.topology
-    world = role_input._layout.whole.base.world
+    world = role_input._layout.team.base.world
     names, teams = topology.names, topology.teams
     for place, action in enumerate(role_actions(role_input.role, topology, world, hand_over=True)):
         match action:

@@ -22,7 +22,6 @@ from logtriage.vector.team_tokens import (
     role_tokens_of,
     sees_asking,
     team_tokens_of,
-    whole_tokens_of,
 )
 from logtriage.world.model import World
 
@@ -158,8 +157,8 @@ class TokenSeat:
     @classmethod
     def of(cls, role: Role, layout: RoleTokens) -> "TokenSeat":
         """The actions and columns of a role with this layout."""
-        topology, split = layout.topology, layout.whole.split
-        world = layout.whole.base.world
+        topology, split = layout.topology, layout.team.split
+        world = layout.team.base.world
         actions = role_actions(role, topology, world, hand_over=True)
         words = role_words(role, topology, world)
         return cls(
@@ -196,7 +195,8 @@ class TokenScreens:
     def __init__(self, batch: BatchedTriage, split: RoleSplit) -> None:
         setting = batch.setting.public
         where = setting, batch.topology, batch.task.horizon
-        self._whole, self.layout = whole_tokens_of(split, *where), team_tokens_of(split, *where)
+        self._whole = team_tokens_of(split, *where)
+        self.layout = role_tokens_of(split, None, *where)
         self.layouts = tuple(role_tokens_of(split, role, *where) for role in split.roles)
         self.seats = tuple(map(TokenSeat.of, split.roles, self.layouts))
         self._batch, self._split = batch, split

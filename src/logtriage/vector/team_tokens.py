@@ -6,11 +6,10 @@ the window stand apart from requested lines. Each role's request has its own blo
 ``declared_owner`` (m), who owns the declared root cause in this incident; ``report:<role>``, the
 words of :func:`~logtriage.roles.role_words` that a role has reported; ``left:<role>``, how many
 requests it has left, if it has a budget. A role sees the columns that its views, its watched
-services and its kinds of action allow; the team's are those that some role sees. The batched team
+services and its kinds of action allow; the state has those that any role sees. The batched team
 computes the same numbers from its arrays; a law checks that they agree.
 """
 
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final
 
@@ -64,7 +63,7 @@ _SHOWN_BY: Final[dict[str, tuple[frozenset[str], ...]]] = {
 
 
 @attrs.frozen(eq=False)
-class WholeTokens(Layout):
+class TeamTokens(Layout):
     """The layout of all blocks of a team, seen by a role or not.
 
     The first columns are those of ``base``; ``units`` (D,) float32 is the unit of each, and
@@ -78,34 +77,28 @@ class WholeTokens(Layout):
 
 
 @attrs.frozen(eq=False)
-class TeamTokens(Layout):
-    """The layout of what the roles of a split see together: columns that some role sees.
+class RoleTokens(Layout):
+    """The layout of what one role sees; ``columns`` (D,) are its columns of the team, ascending.
 
-    ``columns`` (D,) are those of ``whole``, ascending.
+    If ``role`` is None, it is the layout of what the roles see together.
     """
 
-    whole: WholeTokens
+    role: Role | None
+    team: TeamTokens
     columns: Columns
 
     @property
     def units(self) -> Floats:
         """The unit of each column (D,)."""
-        units: Floats = self.whole.units[self.columns]
+        units: Floats = self.team.units[self.columns]
         return units
 
 
-@attrs.frozen(eq=False)
-class RoleTokens(TeamTokens):
-    """The layout of what one role sees."""
-
-    role: Role
-
-
 @lru_cache(maxsize=64)
-def whole_tokens_of(
+def team_tokens_of(
     split: SplitLike, setting: Setting, topology: Topology, horizon: int
-) -> WholeTokens:
-    """The layout of all blocks for a split on a topology, in the world of a setting."""
+) -> TeamTokens:
+    """The team's layout for a split on a topology, in the world of a setting."""
     split = get_role_split(split)
     base = token_layout_of(setting, topology, horizon, len(split), apart=True)
     blocks = {_by_role(name, split): place for name, place in base.blocks.items()}
@@ -125,7 +118,7 @@ def whole_tokens_of(
         units[blocks[name]] = unit
     for table in (units, service):
         table.setflags(write=False)
-    return WholeTokens(topology, blocks, size, split, base, units, service)
+    return TeamTokens(topology, blocks, size, split, base, units, service)
 
 
 def _by_role(name: str, split: RoleSplit) -> str:
@@ -158,7 +151,7 @@ def can_ask(role: Role) -> NDArray[np.bool_]:
     return np.array([False, *(ASKED_BY[channel] in role.may for channel in REQUESTS)])
 
 
-def _shows(role: Role, block: str, team: WholeTokens) -> bool:
+def _shows(role: Role, block: str, team: TeamTokens) -> bool:
     """Whether a role sees a block of the team's layout, named ``name`` or ``name:about``."""
     name, _, about = block.partition(":")
     if name == "left":
@@ -177,40 +170,25 @@ def _shows(role: Role, block: str, team: WholeTokens) -> bool:
 
 @lru_cache(maxsize=256)
 def role_tokens_of(
-    split: SplitLike, role: Role, setting: Setting, topology: Topology, horizon: int
+    split: SplitLike, role: Role | None, setting: Setting, topology: Topology, horizon: int
 ) -> RoleTokens:
-    """The layout of what one role of a split sees, in the team's order of blocks."""
-    whole = whole_tokens_of(split, setting, topology, horizon)
-    return RoleTokens(topology, *_part(whole, (role,)), role)
-
-
-@lru_cache(maxsize=64)
-def team_tokens_of(
-    split: SplitLike, setting: Setting, topology: Topology, horizon: int
-) -> TeamTokens:
-    """The layout of what the roles of a split see together, in the order of all blocks."""
-    whole = whole_tokens_of(split, setting, topology, horizon)
-    return TeamTokens(topology, *_part(whole, whole.split.roles))
-
-
-def _part(
-    whole: WholeTokens, roles: Iterable[Role]
-) -> tuple[dict[str, slice], int, WholeTokens, Columns]:
-    """The blocks, the size, ``whole`` and the columns of what any of some roles sees."""
-    shown = np.zeros(whole.size, bool)
-    for role in roles:
-        here = np.array([-1, *sorted(watched(role, whole.topology))])
-        for name, place in whole.blocks.items():
-            if _shows(role, name, whole):
-                shown[place] |= np.isin(whole.service[place], here)
-    widths = {name: int(shown[place].sum()) for name, place in whole.blocks.items()}
-    columns = np.flatnonzero(shown)
+    """What one role of a split sees, or any role (None), in the team's order of blocks."""
+    team = team_tokens_of(split, setting, topology, horizon)
+    seen = np.zeros(team.size, bool)
+    for viewer in team.split.roles if role is None else (role,):
+        here = np.array([-1, *sorted(watched(viewer, topology))])
+        for name, place in team.blocks.items():
+            if _shows(viewer, name, team):
+                seen[place] |= np.isin(team.service[place], here)
+    columns = np.flatnonzero(seen)
     columns.setflags(write=False)
-    return *laid_out({name: width for name, width in widths.items() if width}), whole, columns
+    widths = {name: int(seen[place].sum()) for name, place in team.blocks.items()}
+    blocks = laid_out({name: width for name, width in widths.items() if width})
+    return RoleTokens(topology, *blocks, role, team, columns)
 
 
 def encode_team_tokens(state: State, split: SplitLike) -> Floats:
-    """What the roles of a split see together, shape (D,) of :func:`team_tokens_of`.
+    """What the roles of a split see together (D,), laid out by :func:`role_tokens_of`.
 
     Raises:
         InvalidInput: as :func:`logtriage.evidence.simulation_of`.
@@ -253,12 +231,12 @@ def role_token_mask(state: State, split: SplitLike, role: Role) -> NDArray[np.in
 
 
 def _encode(state: State, split: SplitLike, role: Role | None) -> Floats:
-    split, evident, incident = get_role_split(split), evidence(state), state.incident
+    split, shown, incident = get_role_split(split), evidence(state), state.incident
     topology = incident.topology
     where = simulation_of(incident).setting, topology, incident.horizon
-    layout, facts = whole_tokens_of(split, *where), known_facts(state, role)
+    layout, facts = team_tokens_of(split, *where), known_facts(state, role)
     numbers = np.zeros(layout.size, np.int64)
-    write_tokens(numbers, layout.base, state, evident, facts, role)
+    write_tokens(numbers, layout.base, state, shown, facts, role)
     for name in effective_declarations(state, facts):
         owner = topology.teams.index(incident.directory[topology.index(name)])
         numbers[layout["declared_owner"].start + owner] = 1
@@ -271,5 +249,4 @@ def _encode(state: State, split: SplitLike, role: Role | None) -> Floats:
         left = requests_left(state, split, asker)
         if left is not None:
             numbers[layout[f"left:{asker.name}"]] = left
-    shown = team_tokens_of(split, *where) if role is None else role_tokens_of(split, role, *where)
-    return in_units(numbers, layout.units)[shown.columns]
+    return in_units(numbers, layout.units)[role_tokens_of(split, role, *where).columns]
