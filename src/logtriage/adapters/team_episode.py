@@ -113,8 +113,11 @@ class TeamEpisode(GradedEpisode):
 
     def transcript(self, agent: str | None = None) -> Transcript:
         """The transcript, with the roles' own words."""
-        status = COMPLETED if self.error is None else f"error: {self.error}"
         words = kept(self.words[: len(self._state.actions)])
         return transcript_of(
-            self._state, agent=agent, status=status, extra=words, role_split=self.split
+            self._state,
+            agent=agent,
+            status=self.error or COMPLETED,
+            extra=words,
+            role_split=self.split,
         )
