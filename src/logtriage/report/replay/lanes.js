@@ -9,8 +9,8 @@ function toldAt(episode, t) {
 
 // The action that decided a step of the grade, with its role.
 function deciderOf(episode, { tick, place }) {
-  const act = place === null ? null : episode.ticks[tick].acts?.[place];
-  if (!act || act.kind === "wait") return " by waiting";
+  const act = episode.ticks[tick].acts?.[place];
+  if (!act) return ", as time passed";
   return ` by ${act.role === null ? "" : `${facts.roles.roles[act.role].name}: `}${act.told}`;
 }
 
