@@ -194,8 +194,10 @@ def test_what_a_role_may_not_do_is_counted_with_its_reason(tmp_path: Path) -> No
     spec = RunSpec(["closing"], TASKS[:1], episodes=2, role_split=TRIO)
     (row,) = evaluate(spec, tmp_path, teams={"closing": all_resolving})
     assert row.refused == 4  # of the first two roles; the third closes the incident
-    assert row.first_refused is not None
-    assert row.first_refused.startswith("triage may not resolve; it may: classify_")
+    assert (row.first_refused or "").startswith(
+        "triage may not resolve; it may: classify_severity,"
+    )
+    assert row.said == 0.0
 
 
 def test_a_team_of_one_has_the_figures_of_the_single_agent(tmp_path: Path) -> None:
