@@ -249,13 +249,15 @@ def test_a_model_plays_roles_of_a_team(team: str, roles: set[str], tmp_path: Pat
 
     def handler(body: dict[str, Any]) -> tuple[int, bytes]:
         asked.add(role := body["messages"][0]["content"].split()[2])
-        return 200, completion(f'{role}. {{"action_type": "wait"}}', reasoning_content="Hm.")
+        act = "" if role == "escalation" else '{"action_type": "wait"}'
+        return 200, completion(f"{role}. {act}", reasoning_content="Hm.")
 
     with server(handler) as (url, seen):
         given = words("--split-roles", "trio", "--out", tmp_path, url=url, policy=team, episodes=2)
         done = logtriage(*given)
     assert done.exit_code == 0, done.output
     assert asked == roles
+    assert "refused; the first: escalation: " in done.stderr
     run = load_run(tmp_path)
     (transcripts,) = run.transcripts.values()
     assert sum(one.extra["requests"] for one in transcripts) == len(seen)

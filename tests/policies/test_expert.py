@@ -6,11 +6,14 @@ import attrs
 import pytest
 
 import logtriage as lt
+from logtriage.evaluation import play_joint_episode
 from logtriage.grading import score
 from logtriage.playing import play
 from logtriage.policies import ExpertPolicy
 from logtriage.policies.expert import HAND_OVER_LEADS, TRIES
-from logtriage.roles import is_request
+from logtriage.registry import make_team
+from logtriage.roles import REQUESTS, RoleSplit, is_request
+from logtriage.roles.splits import get_role_split
 from logtriage.tasks import DRAWN_TASKS, TaskSpec
 from tests.builders import BENCHMARK
 
@@ -74,6 +77,16 @@ def test_it_hands_over_more_where_that_is_worth_more() -> None:
     handed = {worth: found.count("handed_over") for worth, found in closings.items()}
     assert handed[0.2] == 0
     assert 0 < handed[0.5] < handed[0.9]
+
+
+def test_a_role_that_is_told_nothing_hands_over_before_it_is_too_late() -> None:
+    looks, acts = get_role_split("duo").roles
+    mute = attrs.evolve(looks, may=looks.may & {*REQUESTS, "wait"})
+    acts = attrs.evolve(acts, may=acts.may | looks.may - {*REQUESTS, "report"})
+    split = RoleSplit("mute", [mute, acts])
+    incident = lt.make_incident("single_crash-v4/test/0")
+    state = play_joint_episode(incident, make_team("expert", split)(incident), split)
+    assert state.closing == "handed_over"
 
 
 def test_it_asks_each_question_once() -> None:

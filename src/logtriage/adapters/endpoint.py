@@ -198,6 +198,11 @@ class ChatEndpoint:
             self._shared.field = _NEWER
             return self._create(request, _NEWER)
         except (openai.OpenAIError, ValueError) as error:  # ValueError: an answer that is no JSON
+            lost = isinstance(error, openai.APIConnectionError)
+            status = getattr(error, "status_code", 503 if lost else 0)
+            if status in (408, 409, 429) or status > 499:  # the client sent it again
+                with self._lock:
+                    self.usage += Usage(retries=self._options["max_retries"])
             raise self._failed(_reason(error, request)) from error
 
     def _failed(self, why: str) -> EndpointError:
