@@ -109,7 +109,6 @@ def test_a_failure_that_passes_is_tried_again() -> None:
         (200, b'{"choices": null}'), (200, b'{"choices": [{}]}'),
         (200, b'{"choices": [{"message": {"content": 7}}]}'), (200, b'["no", "object"]'),
     ],
-    ids=["broken", "refused", "html", "empty", "none", "null", "no message", "a number", "a list"],
 )  # fmt: skip
 def test_an_endpoint_that_fails_or_talks_garbage_leaves_the_episode_unscored(
     answer: tuple[int, bytes],

@@ -79,8 +79,7 @@ def test_the_name_of_a_team_breaks_between_its_roles() -> None:
     text = StringIO()
     team = "triage=expert,escalation=observer,remediation=expert"
     Figures(Console(width=50, file=text)).put(["policy", "mean grade"], [[team, "0.912"]])
-    shown = [line.split()[0] for line in text.getvalue().splitlines()[1:4]]
-    assert shown == ["triage=expert,", "escalation=observer,", "remediation=expert"]
+    assert "\nescalation=observer," in text.getvalue()
 
 
 def test_play_shows_each_role_its_screen_and_action() -> None:

@@ -81,9 +81,8 @@ def test_it_hands_over_more_where_that_is_worth_more() -> None:
 
 def test_a_role_that_is_told_nothing_hands_over_before_it_is_too_late() -> None:
     looks, acts = get_role_split("duo").roles
-    mute = attrs.evolve(looks, may=looks.may & {*REQUESTS, "wait"})
     acts = attrs.evolve(acts, may=acts.may | looks.may - {*REQUESTS, "report"})
-    split = RoleSplit("mute", [mute, acts])
+    split = RoleSplit("mute", [attrs.evolve(looks, may={*REQUESTS, "wait"}), acts])
     incident = lt.make_incident("single_crash-v4/test/0")
     state = play_joint_episode(incident, make_team("expert", split)(incident), split)
     assert state.closing == "handed_over"
