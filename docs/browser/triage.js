@@ -24,7 +24,7 @@ function el(tag, given = {}, ...children) {
 
 const status = el("p", { role: "status" });
 const stage = el("div");
-const fixed = (value) => value.toFixed(3);
+const fixed = (value, digits = 3) => (value + Math.sign(value) * 1e-6).toFixed(digits);
 
 // The last line of a Python error says what was wrong.
 const reasonOf = (error) => String(error.message ?? error).trim().split("\n").at(-1).replace(/^[\w.]+: /, "");
@@ -207,7 +207,7 @@ function debrief() {
       el("table", {},
         el("thead", {}, el("tr", {}, ["criterion", "score", "weight", "reason"].map((one) => el("th", { scope: "col" }, one)))),
         el("tbody", {}, found.criteria.map(([name, score, weight, reason]) =>
-          el("tr", {}, el("th", { scope: "row" }, name), el("td", { class: "number" }, score.toFixed(2)), el("td", { class: "number" }, weight.toFixed(2)), el("td", {}, reason))))),
+          el("tr", {}, el("th", { scope: "row" }, name), el("td", { class: "number" }, fixed(score, 2)), el("td", { class: "number" }, fixed(weight, 2)), el("td", {}, reason))))),
       links,
       el("iframe", { title: "Replay of your episode", src: `${pageAddress}#/e/you/${id}?truth=1` }),
     );

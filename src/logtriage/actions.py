@@ -39,7 +39,7 @@ def _as_confidence(value: float | None) -> float | None:
     try:
         confidence = float(value)
     except (TypeError, ValueError):
-        confidence = -1.0
+        confidence = -1.0  # refused below
     if not 0.0 <= confidence <= 1.0:
         raise InvalidInput(f"confidence must lie in [0, 1], got {value!r}")
     return confidence

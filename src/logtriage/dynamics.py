@@ -113,7 +113,7 @@ def play(incident: Incident, actions: Iterable[Action]) -> tuple[State, int]:
 
 
 def play_parsed(incident: Incident, actions: Sequence[Action]) -> tuple[State, int]:
-    """:func:`play` for actions known to fit the topology, as parsing makes them."""
+    """(last state, number of actions left unplayed) of actions that fit, as parsing makes them."""
     closing: Closing | None = None
     played = 0
     for action in actions[: incident.horizon]:
@@ -148,6 +148,6 @@ def play_jointly(incident: Incident, plays: Sequence[Play]) -> tuple[State, int]
             closing = closing_of(incident, action)
     history = tuple(plays[:played])
     ticks = history[-1][0] + 1 if history else 0
-    if plays and closing_after(closing, now + 1, incident) is not closing:
+    if plays and closing is None and now + 1 >= incident.horizon:
         closing, ticks = Closing.OUT_OF_TIME, incident.horizon
     return State(incident, ticks, history, closing), len(plays) - played

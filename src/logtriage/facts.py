@@ -160,22 +160,22 @@ def facts_of(incident: Incident, history: tuple[Play, ...], before: Facts = UNTO
     if wrong_pages and not incident.wrong_page_closes:
         noted = tuple([page for page in pages if page[1] in truth.teams])
     return Facts(
-        severity,
-        confidence,
-        pages,
-        remedies,
-        requests,
-        metrics,
-        traces,
-        reports,
-        noted,
-        wrong_pages,
-        wrong_remedies,
-        paged_at,
-        unapproved_remedies,
-        root_causes,
-        responses,
-        fault_category,
+        severity=severity,
+        confidence=confidence,
+        pages=pages,
+        remedies=remedies,
+        requests=requests,
+        metrics=metrics,
+        traces=traces,
+        reports=reports,
+        noted=noted,
+        wrong_pages=wrong_pages,
+        wrong_remedies=wrong_remedies,
+        paged_at=paged_at,
+        unapproved_remedies=unapproved_remedies,
+        root_causes=root_causes,
+        responses=responses,
+        fault_category=fault_category,
     )
 
 

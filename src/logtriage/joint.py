@@ -60,7 +60,7 @@ def known_facts(state: State, role: Role | None = None) -> Facts:
     facts = state.facts
     if role is None:
         return facts
-    past = state.tick - 1 - role.delay
+    past = state.tick - 1 - role.delay  # the last tick whose news has reached the role
 
     def known(kind: str, when: int) -> bool:
         return kind in role.kinds or ("declarations" in role.views and when <= past)

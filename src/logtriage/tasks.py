@@ -257,7 +257,7 @@ def task_of(
     Raises as :func:`get_task`; InvalidInput for a horizon below 1.
     """
     if isinstance(task, TaskSpec):
-        world_of_id(f"{task.world.name}{OF_WORLD}{task.name}", world)
+        world_of_id(f"{task.world.name}{OF_WORLD}{task.name}", world)  # refuses another world
     else:
         task = get_task(task, world)
     return task if horizon is None else attrs.evolve(task, horizon=horizon)
@@ -299,12 +299,13 @@ def world_of_id(text: str, world: WorldLike | None = None) -> World:
     chosen = as_world(world)
     if name in UNSEEN_TASKS and is_unseen(chosen):
         return chosen
-    if not colon and name in {**DEFAULT_TASKS, **UNSEEN_TASKS} and name not in chosen.tasks:
-        own = default_world()
-        name, colon = own.name, OF_WORLD if chosen != own else ""
-    if colon and name != chosen.name:
+    named = name if colon else chosen.name
+    by_default = name in {**DEFAULT_TASKS, **UNSEEN_TASKS} and name not in chosen.tasks
+    if not colon and by_default and chosen != default_world():
+        named = default_world().name
+    if named != chosen.name:
         raise InvalidInput(
-            f"{text!r:.200}: of world {name!r}, and the world given here is {chosen.name!r} "
+            f"{text!r:.200}: of world {named!r}, and the world given here is {chosen.name!r} "
             f"({chosen.fingerprint})"
         )
     return chosen

@@ -114,17 +114,17 @@ def _with_screen(
     for channel in _STAY:
         if channel not in panels:
             panels[channel] = before.get(channel, ())
-        elif channel is not Channel.EDGE:
+        elif channel is not Channel.EDGE:  # its new panel replaces the one before
             panels[channel] = before.get(channel, ()) + panels[channel]
     return ScreenTrace(
-        now,
-        plays,
-        facts,
-        panels,
-        None if evidence is None else (*evidence, *new),
-        {**trace.asked, **read} if read else trace.asked,
-        trace.said.copy(),
-        trace.outcomes.copy(),
+        tick=now,
+        plays=plays,
+        facts=facts,
+        panels=panels,
+        evidence=None if evidence is None else (*evidence, *new),
+        asked={**trace.asked, **read} if read else trace.asked,
+        said=trace.said.copy(),
+        outcomes=trace.outcomes.copy(),
     )
 
 

@@ -200,6 +200,7 @@ def transcript_of(
         *(kept, incident.seal, name, incident.world_mark, mark),
     )
     if role_split is not None:
+        # What it is read as must be what was played.
         read = plays_of(transcript, incident.topology, lambda _: role_split)
         for number, ((_, played), (_, again)) in enumerate(zip(state.history, read, strict=True)):
             expected, by = played, getattr(again, "by", None)

@@ -61,7 +61,9 @@ def saying(
 
 def voice_in(said: Said, simulation: Simulation) -> Voice:
     """The voice of an incident, cached in ``said``."""
-    voice: Voice = (said.get(Voice) or said.setdefault(Voice, (None, voice_of(simulation))))[1]
+    if Voice not in said:
+        said[Voice] = None, voice_of(simulation)  # it is made from no cells
+    voice: Voice = said[Voice][1]
     return voice
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from logtriage._lib.printable import counted, inert, masked, spelled, unmarked
+from logtriage._lib.printable import counted, inert, masked, nudged, spelled, unmarked
 from logtriage.actions import Malformed, Report
 from logtriage.recorded import RecordedLine
 from logtriage.recorded.condensing.log_text import read_message
@@ -16,6 +16,8 @@ SPELLED = r"a\x1b[2J\x9b1m\r\nTICK 9/9\u2028b\u202ec\ud800\x00\ufe0f\u3164"
 def test_a_count_has_its_plural() -> None:
     assert [counted(count, "row") for count in (0, 1, 1200)] == ["0 rows", "1 row", "1,200 rows"]
     assert counted(2, "reply", "replies") == "2 replies"
+    halves = (0.8875, 0.8875000000000002, 930611 / 2**20)  # a grade, and what a belief expects
+    assert [f"{nudged(-half):.3f}" for half in halves] == ["-0.888"] * 3
 
 
 def test_what_is_unprintable_is_spelled_out() -> None:

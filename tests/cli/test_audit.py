@@ -63,13 +63,15 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "mine_to_audit"
 
 
-def test_a_task_that_passes() -> None:
+def test_a_task_that_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "numba", None)
     result = audit("--task", "single_crash-v4", "--family", "measures")
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
     assert lines[0].startswith("single_crash-v4")
     assert lines[1].startswith("passed    measures      ")
     assert "1 check, 0 failed" in result.stderr
+    assert "slower than it can be: to grade lists at once needs" in result.stderr
 
 
 def test_a_task_that_fails_has_exit_code_1_and_one_json_object_a_line(mine: str) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from logtriage.cli.desk.app import Desk
 from logtriage.cli.desk.pages import map_of, services, who
 from logtriage.cli.desk.prompt import Prompt
 from logtriage.cli.desk.session import Session
-from logtriage.cli.playing import Kept
+from logtriage.cli.playing import Kept, _line
 from logtriage.cli.typed import completions
 from logtriage.codec import decode_transcript, encode_transcript
 from logtriage.drawing.generator import make_incident
@@ -298,7 +299,7 @@ def test_transcripts_are_appended_to_a_file(tmp_path: Path) -> None:
 def test_a_game_is_kept_as_it_comes(tmp_path: Path) -> None:
     out = tmp_path / "games.jsonl"
     out.write_text("before")  # without its line break
-    kept = Kept(out, lambda state, status: encode_transcript(transcript_of(state, status=status)))
+    kept = Kept(out, partial(_line, agent="me", roles=None))
     states = list(steps(INCIDENT, make_policy("expert")(INCIDENT)))
     for state in states:
         kept.save(state)
@@ -309,7 +310,7 @@ def test_a_game_is_kept_as_it_comes(tmp_path: Path) -> None:
     kept.save(states[0], "lost")
     assert out.read_text().splitlines()[2:] == [
         "somebody else",
-        encode_transcript(transcript_of(states[0], status="lost")),
+        encode_transcript(transcript_of(states[0], agent="me", status="lost")),
     ]
 
 

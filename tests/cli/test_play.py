@@ -38,11 +38,9 @@ def typed(action: lt.Action) -> str:
         ("page dba-team", lt.Escalate("dba-team")),
         ("metrics user-db", lt.RequestMetrics("user-db")),
         ("class network", lt.ClassifyFault(FaultCategory.NETWORK)),
-        ("traces user-db", lt.RequestTraces("user-db")),
-        ("request_traces user-db", lt.RequestTraces("user-db")),
-        ("remedy restart user-db", lt.Remediate("restart", "user-db")),
-        ("remedy restart:user-db", lt.Remediate("restart", "user-db")),
-        ("restart user-db", lt.Remediate("restart", "user-db")),
+        *((f"{way} user-db", lt.RequestTraces("user-db")) for way in ("traces", "request_traces")),
+        *((text, lt.Remediate("restart", "user-db"))
+          for text in ("remedy restart user-db", "remedy restart:user-db", "restart user-db")),
         ("KILL-QUERY user-db", lt.Remediate("kill-query", "user-db")),
         ("logs", lt.RequestMoreLogs(None)), ("logs all", lt.RequestMoreLogs(None)),
         ("logs user-db", lt.RequestMoreLogs("user-db")), ("resolve", lt.Resolve()),
@@ -58,11 +56,10 @@ def test_shorthand(text: str, action: lt.Action) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("dance", "unknown command 'dance'"),
+        ("dance", "unknown command 'dance'"), ("reboot user-db", "unknown command 'reboot'"),
         ("sevrity P1", "unknown command 'sevrity' (did you mean 'severity'?)"),
-        ("severity", "no severity; one of: P1, P2, P3"),
+        ("severity", "no severity; one of: P1, P2, P3"), ("page", "no team; one of: sre-team"),
         ("severity high", "unknown severity 'HIGH'; one of: P1, P2, P3"),
-        ("page", "no team; one of: sre-team"),
         ("page dba", "unknown team 'dba'; one of: sre-team, backend-team, dba-team"),
         ("cause payment", "unknown service 'payment'; one of: api-gateway"),
         ("cause user-db surely", "confidence must be a number in [0, 1], got 'surely'"),
@@ -70,12 +67,11 @@ def test_shorthand(text: str, action: lt.Action) -> None:
         ("cause user-db nan", "confidence must be a number in [0, 1], got 'nan'"),
         ("restart", "remediate wants '<remedy>:<service>', got 'restart'"),
         ("restart user-db now", "remedy takes 1 value, got 3"),
-        ("reboot user-db", "unknown command 'reboot'"),
         ("logs user-db payment-db", "logs takes 1 value, got 2"),
         ("resolve user-db", "resolve takes no value, got 1"),
         ("{", 'no JSON object with a key "action_type"'),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_understood_says_what_could(text: str, reason: str) -> None:
     action = read_action(text, SEVEN_SERVICES)
     assert isinstance(action, lt.Malformed)

@@ -26,6 +26,13 @@ def test_a_page_beside_the_run(run: Path) -> None:
     assert (run / "replay.html").read_text("utf-8").startswith("<!doctype html>")
 
 
+def test_what_has_no_partner_in_a_base_is_named(run: Path, tmp_path: Path) -> None:
+    evaluate(RunSpec(["oracle"], ["single_crash-v4"], episodes=2), tmp_path / "base")
+    for command in (("replay",), ("report", "--html")):
+        result = logtriage(*command, run, "--base", tmp_path / "base", "--beliefs", 0)
+        assert "only in mine: expert, random\nnot compared, only in base: oracle" in result.stderr
+
+
 def test_the_page_of_an_incident_is_another_one(run: Path) -> None:
     (told,) = lines(logtriage("replay", run, ID, "--json"))
     assert told["episodes"] == told["screens"] == 2

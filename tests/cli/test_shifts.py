@@ -8,7 +8,7 @@ import pytest
 
 from logtriage.shift import make_shift, play, score
 from tests.adapters.test_endpoint import completion, server
-from tests.cli.test_cli import logtriage
+from tests.cli.test_cli import lines, logtriage
 
 SHIFT = "quiet_shift-v1/train/0"
 WAIT = {
@@ -74,28 +74,36 @@ def test_an_unscored_shift_is_played_again_by_the_same_player(tmp_path: Path) ->
         assert (other.exit_code, "with other settings" in told) == (2, True)
         assert logtriage(*words, "--seed", 1, "--fresh").exit_code == 0
     assert len((tmp_path / "shifts.jsonl").read_text().splitlines()) == 1
-    logtriage(
-        "eval", "random", "--task", "single_crash-v4", "--episodes", 1, "--out", tmp_path / "a"
-    )
-    mixed = logtriage("eval", "oracle", *CELL, "--out", tmp_path / "a")
+    out = tmp_path / "a"
+    logtriage("eval", "random", "--task", "single_crash-v4", "--episodes", 1, "--out", out)
+    mixed = logtriage("eval", "oracle", *CELL, "--out", out)
     assert (mixed.exit_code, "a run of incidents" in mixed.stderr) == (2, True)
 
 
-def test_a_person_plays_line_by_line() -> None:
-    system = make_shift(SHIFT).arrivals[0].system
+def test_a_person_plays_line_by_line_and_what_was_earned_is_kept(tmp_path: Path) -> None:
+    first, out = make_shift(SHIFT).arrivals[0], tmp_path / "mine.jsonl"
+    system, team = first.system, first.incident.topology.teams[0]
     typed = (
         f"help\nrules\nscreen\n{system} metrics user-db\nnowhere resolve\n{system} page x\n"
-        "note ask about user-db\nwait 2\nquit\n"
+        f"note ask about user-db\nwait 2\n{system} page {team}\n\n{system} resolve\ny\n"
+        f'{{"system": "{system}", "action_type": "resolve"}}\nquit\nn\nquit\ny\n'
     )
-    result = logtriage("play", SHIFT, stdin=typed)
+    result = logtriage("play", SHIFT, "--out", out, stdin=typed)
     assert result.exit_code == 0
-    assert "METRICS user-db" in result.stdout
-    assert "NOTES: ask about user-db" in result.stdout
-    assert "SHIFT TICK 4/200" in result.stdout
-    assert "human on quiet_shift-v1/train/0: 0.000 (shift/1)" in result.stdout
-    coming = f"{len(make_shift(SHIFT).arrivals) - 1} incidents had not come"
-    for words in (coming, "SYSTEM ACTION", "You are on call", "'nowhere'", "unknown team 'x'"):
-        assert words in result.stderr
+    for words in (
+        "METRICS user-db", "NOTES: ask about user-db", "SHIFT TICK 5/200", f"CLOSED: {system}",
+        f"human on {SHIFT}: 0.000 (shift/1)", "SYSTEM ACTION", "handover  ", "You are on call",
+        f"{len(make_shift(SHIFT).arrivals) - 1} incidents had not come", "'nowhere'", "Not done.",
+        "unknown team 'x'", f"Page {team}? A mis-page ends the incident with 0. Type y",
+        "nothing is open on", "Stop here? The grade is",
+    ):  # fmt: skip
+        assert words in result.output
+    logtriage("play", SHIFT, "--policy", "oracle", "--brief", "--out", out)
+    human, oracle = lines(logtriage("report", out, "--json"))
+    assert len(json.loads(out.read_text().splitlines()[0])["actions"]) == 5
+    assert (human["policy"], human["score"]["mean"]) == ("human", 0.0)
+    assert oracle["score"]["mean"] == score(play(make_shift(SHIFT), "oracle"))
+    assert f"wrote {out.with_suffix('.html')}" in logtriage("replay", out, "--beliefs", 0).stderr
 
 
 @pytest.mark.parametrize(

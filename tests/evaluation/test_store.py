@@ -181,10 +181,11 @@ def test_directory_without_a_run(tmp_path: Path) -> None:
 
 def test_run_graded_by_what_the_rubric_was_is_refused(run: Path) -> None:
     rubrics = json.loads((run / "run.json").read_text())["rubrics"]
-    rubrics["single_crash-v4"]["digest"] = "0123456789abcdef"
-    change(run / "run.json", rubrics=rubrics)
-    with pytest.raises(RubricError, match=r"single_crash-v4 was graded by logtriage/3 \(digest 01"):
-        load_run(run)
+    other = {"id": "logtriage/3", "digest": "0123456789abcdef"}
+    for task in ("other-v4", "single_crash-v4"):
+        change(run / "run.json", rubrics={**rubrics, task: other})
+        with pytest.raises(RubricError, match=rf"{task} was graded by logtriage/3 \(digest 01"):
+            load_run(run)
 
 
 @pytest.mark.parametrize("torn", [b"{", b'{"schema": "logtri', b'{"ranking": ["a"'])

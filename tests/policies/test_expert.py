@@ -68,15 +68,13 @@ def test_it_hands_over_more_where_that_is_worth_more() -> None:
     incidents = some(lt.get_task("cascading_failure-v4"), 25)
     closings = {
         worth: [
-            str(play(attrs.evolve(one, worth_of_hand_over=worth), "expert")
-                .closing)
+            str(play(attrs.evolve(one, worth_of_hand_over=worth), "expert").closing)
             for one in incidents
         ]
         for worth in (0.2, 0.5, 0.9)
-    }  # fmt: skip
+    }
     handed = {worth: found.count("handed_over") for worth, found in closings.items()}
-    assert handed[0.2] == 0
-    assert 0 < handed[0.5] < handed[0.9]
+    assert handed[0.2] == 0 < handed[0.5] < handed[0.9]
 
 
 def test_a_role_that_is_told_nothing_hands_over_before_it_is_too_late() -> None:
@@ -93,5 +91,4 @@ def test_it_asks_each_question_once() -> None:
     for task in ("silent_degradation-v4", "tiny:outage"):
         for incident in some(lt.get_task(task), 6):
             asked = [action for action in play(incident, "expert").actions if is_request(action)]
-            assert asked
-            assert len(asked) == len(set(asked))
+            assert 0 < len(asked) == len(set(asked))

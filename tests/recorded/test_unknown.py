@@ -91,6 +91,8 @@ def test_errors_that_were_not_recorded_are_unknown_and_not_zero() -> None:
     screen = _screen(incident)
     assert "SLO edge: errors unknown, p99 40 ms" in screen
     assert "0.00%" not in screen
+    alone = _screen(incident_of(RecordedService("front", "edge"), edge=Series(p99_ms=(*NOW, 40))))
+    assert "no figures were recorded" not in alone
 
 
 def test_an_edge_that_was_not_measured_has_no_panel() -> None:

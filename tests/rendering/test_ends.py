@@ -3,7 +3,7 @@
 import pytest
 
 import logtriage as lt
-from logtriage.adapters.episode import closed
+from logtriage.adapters.episode import closing_answer
 from logtriage.conversations.screens import closed_in
 from logtriage.observation import slice_for
 from logtriage.policies.oracle import perfect_actions
@@ -33,9 +33,9 @@ def test_every_shell_says_what_came_of_it(actions: list[lt.Action], came: str) -
     assert told is not None
     assert came in told
     assert f"CLOSED: {state.closing}: {told}" in render_observation(lt.observe(state))
-    answer = closed(state, too_late=False)
+    answer = closing_answer(state, too_late=False)
     assert told in answer
-    words = closed(state, too_late=False, style="notation")
+    words = closing_answer(state, too_late=False, style="notation")
     assert closed_in(answer) == closed_in(words) == str(state.closing)
     assert "edge: " in words
     assert ("not_ours" in words) == (came.endswith("not ours"))

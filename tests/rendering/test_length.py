@@ -52,7 +52,7 @@ def test_what_is_left_out_of_an_answer_was_as_the_readings_around_it() -> None:
         state = lt.transition(state, lt.Remediate("restart", where))
     state = lt.transition(state, lt.RequestTraces(incident.topology.names[0]))
     seen = lt.observe(state).traces
-    shown = panels.told(seen)
+    shown = panels.shown_places(seen)
     said = [tuple(trace.tokens[place] for trace in seen) for place in range(len(seen[0].starts))]
     assert len(shown) == panels.MOST < len(said)
     assert shown[-1] == len(said) - 1

@@ -9,9 +9,9 @@ import pytest
 
 from logtriage import InvalidInput
 from logtriage.evaluation import SOLVED
-from logtriage.evaluation.shifts import record_shift, scripted
+from logtriage.evaluation.shifts import shift_record
 from logtriage.report.shifts import write_timelines
-from logtriage.shift import make_shift
+from logtriage.shift import make_shift, play
 from tests.cli.test_cli import logtriage
 from tests.report.test_replay_page import unpacked
 
@@ -19,7 +19,7 @@ SHIFT = "quiet_shift-v1/train/0"
 
 
 def kept(run: Path, player: str) -> None:
-    record = record_shift(SHIFT, player, scripted(player))
+    record = shift_record(SHIFT, player, play(make_shift(SHIFT), player))
     record["actions"][0] = {"action_type": "note", "value": "<b>mine</b>"}
     (run / "shifts.jsonl").write_text(f"{json.dumps(record)}\n")
 
@@ -34,15 +34,11 @@ def test_every_incident_has_its_bar_and_what_was_done_to_it(tmp_path: Path) -> N
     assert page.count("<rect") == len(arrivals)
     for one in arrivals:
         assert one.system in page
-    replays = (tmp_path / "shifts-incidents.html").read_text()
-    for incident in (one.incident.id for one in arrivals):
-        assert f'href="shifts-incidents.html#/e/oracle/{incident}"' in page
-    assert "replay" in replays
-    assert 'class="alert"' in page
-    assert "&lt;b&gt;mine&lt;/b&gt;" in page
+        assert f'href="shifts-incidents.html#/e/oracle/{one.incident.id}"' in page
+    assert "replay" in (tmp_path / "shifts-incidents.html").read_text()
+    assert all(words in page for words in ('class="alert"', "&lt;b&gt;mine&lt;/b&gt;"))
     assert re.search(r">P\d+ C\d+ R\d+ S\d+ ✓\d+ · [01]\.\d\d</text>", page)
-    assert "<script" not in page
-    assert "http" not in page
+    assert not any(words in page for words in ("<script", "http"))
 
 
 def test_hand_overs_are_marked(tmp_path: Path) -> None:
@@ -69,10 +65,13 @@ def test_an_incident_that_was_left_open_has_its_episode(tmp_path: Path) -> None:
     system = make_shift(SHIFT).arrivals[0].system
     ask = {"system": system, "action_type": "request_more_logs", "value": "all"}
     actions = [ask, {"action_type": "wait"}, {"action_type": "wait"}]
-    record = {"shift": SHIFT, "policy": "mine", "actions": actions}
+    told = {"shift": SHIFT, "policy": "mine", "error": None, "grade": None, "forward_all": 0.0}
+    record = {**told, "actions": actions}
     (tmp_path / "shifts.jsonl").write_text(f"{json.dumps(record)}\n")
     assert write_timelines(tmp_path, tmp_path / "page.html", beliefs=0) == 1
-    assert 'class="none">nothing was decided · 0.' in (tmp_path / "page.html").read_text()
+    page = (tmp_path / "page.html").read_text()
+    assert 'class="none">nothing was decided · 0.' in page
+    assert f"<h2>mine on {SHIFT}: 0.000, left at tick 3</h2>" in page
 
 
 def test_a_broken_line_is_named(tmp_path: Path) -> None:

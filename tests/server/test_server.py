@@ -47,7 +47,7 @@ def test_while_open_a_grade_is_its_score_alone() -> None:
     assert shown["score"] == grade(state).score
     closed = lt.transition(state, lt.Resolve())
     whole = grade_to_json(grade(closed))
-    assert public_grade(closed) == listed_grade(whole, is_closed=True)
+    assert public_grade(closed) == listed_grade(whole, with_reasons=True)
     # A field that is new in the grade is looked at here before it leaves the server.
     assert whole.keys() == {*CLOSED_GRADE, "incident", "unplayed"}
     assert whole["criteria"][0].keys() == set(CRITERION)

@@ -17,6 +17,7 @@ from logtriage.state import Closing
 from tests.shift.shifts import small_shift
 
 SHIFT = small_shift(0, 2)
+FAULT = next(one for one in SHIFT.arrivals if not one.incident.truth.benign)
 
 
 def perfectly(shift: Shift, system: str) -> list[ShiftAction]:
@@ -43,28 +44,20 @@ def test_rewards_add_up_to_the_grade() -> None:
 
 
 def test_a_gate_is_that_of_its_incident_alone() -> None:
-    real = [one for one in SHIFT.arrivals if not one.incident.truth.benign]
-    arrival = real[0]
-    wrong = next(
-        team for team in arrival.incident.topology.teams if team not in arrival.incident.truth.teams
-    )
-    plan: list[ShiftAction] = [*[Wait()] * 3, On(arrival.system, Escalate(wrong))]
-    other = next(one for one in SHIFT.arrivals if one is not arrival)
+    right = FAULT.incident.truth.teams
+    wrong = next(team for team in FAULT.incident.topology.teams if team not in right)
+    plan: list[ShiftAction] = [*[Wait()] * 3, On(FAULT.system, Escalate(wrong))]
+    other = next(one for one in SHIFT.arrivals if one is not FAULT)
     graded = grade(play(SHIFT, [*plan, *perfectly(SHIFT, other.system)]))
     rows = {one.system: one for one in graded.incidents}
-    assert rows[arrival.system].grade.score == 0.0
-    assert f"{wrong} was paged" in rows[arrival.system].reason
+    assert rows[FAULT.system].grade.score == 0.0
+    assert f"{wrong} was paged" in rows[FAULT.system].reason
     assert rows[other.system].grade.score == 1.0
 
 
 def test_figures_of_a_shift() -> None:
-    plan: list[ShiftAction] = [
-        Wait(),
-        On("checkout", RequestMetrics("user-db")),
-        Wait(),
-        On("search", HandOver()),
-    ]
-    state = play(SHIFT, [*plan, *[Wait()] * 200])
+    ask, hand_over = On("checkout", RequestMetrics("user-db")), On("search", HandOver())
+    state = play(SHIFT, [Wait(), ask, Wait(), hand_over, *[Wait()] * 200])
     graded = grade(state)
     assert graded.mtta == (1 + 1) / 2
     assert graded.mttr is None
@@ -76,13 +69,11 @@ def test_figures_of_a_shift() -> None:
 
 
 def test_pages_are_counted_by_team() -> None:
-    arrival = next(one for one in SHIFT.arrivals if not one.incident.truth.benign)
-    team = min(arrival.incident.truth.teams)
-    state = play(SHIFT, [*[Wait()] * 3, On(arrival.system, Escalate(team))])
+    team = min(FAULT.incident.truth.teams)
+    state = play(SHIFT, [*[Wait()] * 3, On(FAULT.system, Escalate(team))])
     assert grade(state).pages == {team: 1}
 
 
 def test_nothing_is_earned_by_doing_nothing_or_by_ignoring_faults() -> None:
     assert score(play(SHIFT, [Wait()] * 200)) == 0.0
-    arrival = next(one for one in SHIFT.arrivals if not one.incident.truth.benign)
-    assert score(play(SHIFT, [*[Wait()] * 3, On(arrival.system, Ignore())])) == 0.0
+    assert score(play(SHIFT, [*[Wait()] * 3, On(FAULT.system, Ignore())])) == 0.0

@@ -61,7 +61,6 @@ def test_ids_of_a_wrong_split_or_system_list_the_choices() -> None:
 
 
 def test_ids_of_shifts_are_told_from_others() -> None:
-    assert is_shift("quiet_shift-v1")
-    assert is_shift("busy_shift-v1/test/3")
-    assert not is_shift("single_crash-v4/test/3")
+    names = ("quiet_shift-v1", "busy_shift-v1/test/3", "single_crash-v4/test/3")
+    assert [*map(is_shift, names)] == [True, True, False]
     assert [one.tick for one in small_shift(0, 4).arrivals] == [0, 4]

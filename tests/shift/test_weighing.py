@@ -55,11 +55,8 @@ def test_a_higher_price_leaves_what_earns_least() -> None:
 def test_what_would_run_out_of_time_comes_before_what_weighs_more() -> None:
     state = play(real(small_shift(0, 0, 6)), [Wait()] * 8)
     old, *_, fresh = looks_at(state)
-    heavy = attrs.evolve(
-        fresh,
-        weight=9.0,
-        options=tuple(attrs.evolve(option, gain=9.0 * option.gain) for option in fresh.options),
-    )
+    options = tuple(attrs.evolve(option, gain=9.0 * option.gain) for option in fresh.options)
+    heavy = attrs.evolve(fresh, weight=9.0, options=options)
     for pair, first in (([old, heavy], old), ([fresh, heavy], heavy)):
         looks = [attrs.evolve(look, hand_over=0.0) for look in pair]
         action = choose(state, looks, true_action)

@@ -29,13 +29,10 @@ def why(action: ShiftAction) -> str:
 @pytest.mark.parametrize(
     "action",
     [
-        On("search", Escalate("sre-team")),
-        On("checkout", Remediate("restart", "user-db")),
-        Note("checkout: user-db"),
-        Wait(),
-        Malformed("x", "y"),
+        On("search", Escalate("sre-team")), On("checkout", Remediate("restart", "user-db")),
+        Note("checkout: user-db"), Wait(), Malformed("x", "y"),
     ],
-)
+)  # fmt: skip
 def test_an_action_survives_its_wire(action: ShiftAction) -> None:
     assert shift_action_from_wire(shift_action_to_wire(action), STATE) == action
 

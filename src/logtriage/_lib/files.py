@@ -126,7 +126,7 @@ def numbered_lines(stream: Iterable[Any], most: int | None = None) -> Iterator[t
         if len(line) <= most:
             yield number, line
             continue
-        while line and line[-1] not in ("\n", 0x0A):
+        while line and line[-1] not in ("\n", 0x0A):  # of bytes, the last is a number
             line = readline(most)
         yield number, None
 

@@ -54,5 +54,6 @@ def _script(letter: str) -> str:
     """The script of a letter; empty for Latin phonetics and clicks, which look like others."""
     script = name_of(letter, "").partition(" ")[0]
     code = ord(letter)
+    # Latin from 0x250 on is phonetic, but for 0x1E00 to 0x1EFF; 0x1C0 to 0x1C3 are clicks.
     plain = (code < 0x250 and not 0x1C0 <= code < 0x1C4) or 0x1E00 <= code < 0x1F00
     return script if script != "LATIN" or plain else ""

@@ -5,6 +5,7 @@ Unprintable are control characters, line breaks, bidirectional marks and lone su
 """
 
 import re
+from math import copysign
 from typing import Final
 from unicodedata import category
 
@@ -32,6 +33,11 @@ _HARMLESS: Final = {"<": "‹", "[": "⁅"}
 def counted(count: int, thing: str, things: str | None = None) -> str:
     """A count with what is counted, in the singular or the plural: ``1 row``, ``1,200 rows``."""
     return f"{count:,} {thing if count == 1 else things or thing + 's'}"
+
+
+def nudged(value: float) -> float:
+    """A figure to be formatted: a half goes away from 0, also where a sum misses it by a hair."""
+    return value + copysign(1e-6, value)  # a belief's value is off by less
 
 
 def is_shown(text: str) -> bool:

@@ -67,8 +67,8 @@ class RunBook:
 
     def write(self, transcript: Transcript, extra: Mapping[str, Any]) -> None:
         """Append a transcript to the file of its cell (one policy on one task)."""
-        whole = attrs.evolve(transcript, extra={**transcript.extra, **extra})
-        self.kept.keep(self._cells[transcript.incident], line_of(whole))
+        with_extra = attrs.evolve(transcript, extra={**transcript.extra, **extra})
+        self.kept.keep(self._cells[transcript.incident], line_of(with_extra))
 
     def finish(self) -> None:
         """Write the summary."""
@@ -94,7 +94,7 @@ class IncidentBook(RunBook):
 
     def recover(self, name: str, done: Sequence[Any]) -> None:
         """Keep an episode whose server died after ``done``; unscored unless that closed it."""
-        self.keep(name, _play_actions(self.open(name), done), {})
+        self.keep(name, _play_actions(self.open(name), done), extra={})
 
     def keep(self, name: str, played: Episode, extra: Mapping[str, Any]) -> None:  # noqa: ARG002
         """Append the transcript to its cell."""
@@ -122,7 +122,7 @@ class ShiftBook:
 
     def recover(self, name: str, done: Sequence[Any]) -> None:
         """Keep a shift whose server died after ``done``; unscored unless the shift was over."""
-        self.keep(name, _play_actions(self.open(name), done), {})
+        self.keep(name, _play_actions(self.open(name), done), extra={})
 
     def keep(self, name: str, played: ShiftEpisode, extra: Mapping[str, Any]) -> None:
         """Append the record of a shift to the file."""
@@ -209,7 +209,7 @@ class TeamBook(RunBook):
     split: RoleSplit = attrs.field(kw_only=True)
 
     def __attrs_post_init__(self) -> None:
-        self._made({})  # refuses a wrong policy before anything is played
+        self._factory({})  # refuses a wrong policy before anything is played
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -227,7 +227,7 @@ class TeamBook(RunBook):
     def open(self, name: str) -> Round:
         """A round at its beginning."""
         incident, hands = self.begin(name), dict[str, _Hand]()
-        return Round(name, TeamEpisode(incident, self.split), self._made(hands)(incident), hands)
+        return Round(name, TeamEpisode(incident, self.split), self._factory(hands)(incident), hands)
 
     def recover(self, name: str, done: Sequence[Any]) -> None:
         """Keep a round whose server died after ``done``; unscored unless that closed it."""
@@ -245,13 +245,13 @@ class TeamBook(RunBook):
         states = replay(transcript, resolve=self.kept.incidents, splits=splits_with(self.split))
         if not states[-1].is_closed:
             transcript = attrs.evolve(transcript, status=f"error: {STOPPED}")
-        self.write(transcript, {})
+        self.write(transcript, extra={})
 
     def keep(self, name: str, played: Round, extra: Mapping[str, Any]) -> None:  # noqa: ARG002
         """Append the transcript to its cell."""
         self.write(played.episode.transcript(self.policy), extra)
 
-    def _made(self, hands: dict[str, _Hand]) -> TeamFactory:
+    def _factory(self, hands: dict[str, _Hand]) -> TeamFactory:
         def make(_: Incident, __: RoleSplit, role: Role) -> _Hand:
             return hands.setdefault(role.name, _Hand())
 

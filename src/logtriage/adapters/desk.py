@@ -115,7 +115,7 @@ class Seat:
         episode, name = self._episode, self._name
         if episode is None:
             return self._desk.before
-        if name is None:
+        if name is None:  # the episode has ended, and was kept
             return f"The incident is closed; this had no effect. {self._desk.then}"
         wire = wire_from_call(tool, arguments, [known.name for known in self._desk.book.tools])
         self._desk.under_way.add(name, wire)

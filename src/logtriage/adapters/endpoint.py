@@ -133,7 +133,7 @@ class ChatEndpoint:
         return other
 
     @property
-    def never_answered(self) -> str | None:
+    def why_never_answered(self) -> str | None:
         """Why the first request failed; None if any copy of this endpoint got an answer."""
         return None if self._shared.answered else self._shared.failure
 
@@ -171,11 +171,11 @@ class ChatEndpoint:
         used = getattr(answer, "usage", None)
         with self._lock:
             self.usage += Usage(
-                1,
-                getattr(used, "prompt_tokens", None) or 0,
-                getattr(used, "completion_tokens", None) or 0,
-                getattr(choice, "finish_reason", None) == _CUT_OFF,
-                retries,
+                requests=1,
+                prompt_tokens=getattr(used, "prompt_tokens", None) or 0,
+                completion_tokens=getattr(used, "completion_tokens", None) or 0,
+                cut_off=getattr(choice, "finish_reason", None) == _CUT_OFF,
+                retries=retries,
             )
             self._shared.answered = True
         return message

@@ -85,14 +85,14 @@ def answer(incident: Incident, wires: WireActions, style: Style = "text") -> str
     """The text that answers the last action: the next screen, or that the incident is closed."""
     state, unplayed = state_after(incident, wires)
     if state.is_closed:
-        return closed(state, too_late=bool(unplayed), style=style)
+        return closing_answer(state, too_late=bool(unplayed), style=style)
     if style == "text":
         return render_observation(observe(state))
     before, _ = state_after(incident, wires[:-1])
     return render_observation(observe(state), style, before=observe(before))
 
 
-def closed(state: State, *, too_late: bool, style: Style = "text") -> str:
+def closing_answer(state: State, *, too_late: bool, style: Style = "text") -> str:
     """The answer to an action that closed the incident, or came ``too_late``."""
     if style == "notation":
         return f"closed: {state.closing}" if too_late else ended(observe(state))
@@ -216,11 +216,11 @@ class Episode(GradedEpisode, TextEpisode):
         state = self._state
         if state.is_closed:
             self._unplayed += 1
-            return closed(state, too_late=True, style=self._style)
+            return closing_answer(state, too_late=True, style=self._style)
         action = action_from_wire(wire, state.incident.topology)
         self._state = state = transition(state, action)
         if state.is_closed:
-            return closed(state, too_late=False, style=self._style)
+            return closing_answer(state, too_late=False, style=self._style)
         before, seen = self._seen, observe(state)
         self._seen = seen if self._style in NEWS else None
         return render_observation(seen, self._style, before=before)

@@ -41,7 +41,7 @@ class RayWorkers:
         LogTriageError: if no cluster answers at the address.
     """
 
-    hold_keys: Final = False
+    hold_keys: Final = False  # of sealed incidents: they stay on this machine
 
     def __init__(self, address: str = LOCAL, count: int | None = None) -> None:
         if count is not None and address != LOCAL:

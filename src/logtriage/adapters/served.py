@@ -79,7 +79,7 @@ class Endpoint:
     @property
     def description(self) -> str:
         """The settings that change replies, for the manifest; an option not given has no name."""
-        left_out = ["timeout", "retries"]  # in notation, each reply is a word
+        left_out = ["timeout", "retries"]  # and in notation "reply": each is a word
         left_out += {"text": ["style"], "notation": ["reply"]}.get(self.style, [])
         settings = attrs.asdict(self, recurse=False) | {"base_url": self._url}
         return ", ".join(
@@ -143,8 +143,8 @@ class ServedPlayer:
             transcript = attrs.evolve(transcript, extra={**transcript.extra, **kept(words)})
         if transcript.status != COMPLETED:
             for ask in counted.values():
-                if ask.never_answered is not None:
-                    raise EndpointError(ask.never_answered)
+                if ask.why_never_answered is not None:
+                    raise EndpointError(ask.why_never_answered)
         usage = sum((ask.usage for ask in counted.values()), Usage())
         with self._lock:
             self.spent += usage

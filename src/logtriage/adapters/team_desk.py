@@ -13,7 +13,7 @@ from typing import Final
 from logtriage.actions import Action, Wait
 from logtriage.adapters.books import Round, TeamBook
 from logtriage.adapters.desk import ALL_DONE, NEXT, STILL_OPEN, Desk
-from logtriage.adapters.episode import closed
+from logtriage.adapters.episode import closing_answer
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.usage import Usage
 from logtriage.joint import observe_roles
@@ -147,7 +147,7 @@ class TeamSeat:
         episode, screen = now.episode, now.episode.screen(role)
         if not episode.done:
             return screen
-        end = closed(episode.state, too_late=False) if episode.error is None else _BROKE_OFF
+        end = closing_answer(episode.state, too_late=False) if episode.error is None else _BROKE_OFF
         return f"{screen}\n{end} {self._desk.desk.then}"
 
     def leave(self) -> None:

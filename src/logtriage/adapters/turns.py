@@ -86,6 +86,7 @@ class TextEpisode(Stopping):
     #: The names of the tools whose calls are read.
     _tools: Collection[str] = SOLO_TOOLS
     _screens: int | None = None
+    _score: float
 
     def step(self, reply: str | Message | Sequence[Message]) -> Turn:
         """Play a reply: its text, its message, or the messages of one turn.
@@ -106,7 +107,7 @@ class TextEpisode(Stopping):
     def messages(self) -> list[dict[str, Any]]:
         """The conversation to send to the model; :data:`LEFT_OUT` replaces screens too old."""
         shown = [dict(message) for message in (*self.prompt, *self._said)]
-        for place in too_old([message["role"] for message in shown], self._screens):
+        for place in old_screens([message["role"] for message in shown], self._screens):
             shown[place]["content"] = LEFT_OUT
         return shown
 
@@ -134,8 +135,6 @@ class TextEpisode(Stopping):
         if not answers:  # an empty plan
             answers = (answer_to(None, self.screen()),)
         return Turn(answers, earned, self.done, tuple(wires))
-
-    _score: float
 
     def _read(self, messages: Sequence[Message]) -> tuple[Sequence[Any], Sequence[Wire]]:
         """The calls of a reply and their wire actions; the call is None for text."""
@@ -180,7 +179,7 @@ def named_in(row: Mapping[str, Any], column: str) -> str:
     return name
 
 
-def too_old(roles: Sequence[str], screens: int | None) -> Sequence[int]:
+def old_screens(roles: Sequence[str], screens: int | None) -> Sequence[int]:
     """The indices of messages with a screen, except the latest ``screens`` (None: except all)."""
     places = [place for place, role in enumerate(roles) if role in ("user", "tool")]
     return () if screens is None else places[:-screens]

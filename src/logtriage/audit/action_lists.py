@@ -6,6 +6,7 @@ than the best of them.
 
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
+from warnings import catch_warnings, filterwarnings
 
 import attrs
 import numpy as np
@@ -141,13 +142,15 @@ class Scorer:
         offered = bool(truths.takes_hand_over.any())
         actions = action_array(group.topology, plans, hand_over=offered)
         if not actions.shape[1]:
-            actions = np.full((len(plans), 1), -1, np.int8)
+            actions = np.full((len(plans), 1), -1, np.int8)  # -1 stands for no action
         count, parts = len(group.incidents), []
         size = max(1, _ROWS // count)
         for start in range(0, len(plans), size):
             part = actions[start : start + size]
             tiled = truths.take(np.tile(np.arange(count), len(part)))
-            graded = grade_batch(tiled, np.repeat(part, count, axis=0), self.rubric)
+            with catch_warnings():  # the command says what is missing
+                filterwarnings("ignore", "grade_batch grades lists of actions one by one")
+                graded = grade_batch(tiled, np.repeat(part, count, axis=0), self.rubric)
             parts.append(graded.scores.reshape(len(part), count))
         return np.concatenate(parts)
 

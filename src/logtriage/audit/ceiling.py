@@ -22,7 +22,7 @@ class Bounds:
         self.subject = work.subject
         self.sizes = work.sizes
         self.rubric = work.subject.rubric
-        self.top = self.rubric.bounds[1]
+        self.least, self.top = self.rubric.bounds
         self.incidents = self.subject.incidents("test", self.sizes.oracle)
 
     @cached_property
@@ -35,6 +35,7 @@ class Bounds:
 
     @cached_property
     def _kinds(self) -> tuple[list[Situations], int]:
+        """(situations of each kind to search, number of incidents that these cover)."""
         chosen: dict[Hashable, Situations] = {}
         kinds: dict[Hashable, Hashable] = {}
         covered = inexact = 0
@@ -44,10 +45,10 @@ class Bounds:
                 situations = Situations(incident, self.rubric)
                 inexact += bool(situations.unknown)
                 if inexact > self.sizes.kinds and situations.unknown:
-                    continue
+                    continue  # changes of enough lists are tried
                 kind = key if situations.unknown else situations.kind
                 if kind not in chosen and len(chosen) >= self.sizes.searches:
-                    continue
+                    continue  # enough kinds are searched
                 kinds[key] = kind
                 chosen.setdefault(kind, situations)
             covered += 1
@@ -131,6 +132,7 @@ class Bounds:
 
 
 def _varied_first(incidents: Sequence[Incident]) -> list[Incident]:
+    """One incident of each severity, benign or not, and number of remedies; then the others."""
     first: dict[Hashable, int] = {}
     for place, incident in enumerate(incidents):
         truth = incident.truth
@@ -183,7 +185,7 @@ def exact_maximum(work: Work) -> Outcome:
     lead = "no list of actions beats the oracle" if settled else "nothing found beats the oracle"
     why = "; the oracle earns the most that the rubric gives" if unbeatable else ""
     return judged(
-        False if beaten else settled or None,
+        False if beaten else settled or None,  # None: not exact
         f"{bounds.beaten if beaten else lead + why} ({bounds.in_words})",
         **bounds.how,
         gap=gain,
@@ -199,7 +201,7 @@ def mis_page(work: Work) -> Outcome:
         if any(map(pages_known, bounds.incidents)):
             return Outcome(Verdict.UNTESTED, "no mis-page was ever played")
         return Outcome(Verdict.SKIPPED, "of none of these incidents a mis-page is known")
-    paid, exact = best.score > bounds.rubric.bounds[0], bounds.how["exact"]
+    paid, exact = best.score > bounds.least, bounds.how["exact"]
     plan = words(best.state.actions)
     lead = (
         f"{best.score:.4f} with a mis-page on {best.state.incident.id}: {plan}"
@@ -207,7 +209,7 @@ def mis_page(work: Work) -> Outcome:
         else f"no list of actions {'' if exact else 'found '}with a mis-page earns anything"
     )
     return judged(
-        False if paid else exact or None,
+        False if paid else exact or None,  # None: not exact
         f"{lead} ({bounds.in_words})",
         **bounds.how,
         most=best.score,

@@ -12,11 +12,11 @@ from typing import Any, Final
 
 import attrs
 
-from logtriage.actions import Action, Escalate, IdentifyRootCause
+from logtriage.actions import Action, Escalate, IdentifyRootCause, Malformed
 from logtriage.audit.failing import grade, guarded, rules_of, score
 from logtriage.audit.findings import Outcome, Verdict, judged
 from logtriage.audit.subject import Subject, Work
-from logtriage.audit.vocabulary import CLAIM, IDLE, SAID
+from logtriage.audit.vocabulary import CLAIM, SAID
 from logtriage.codec import decode_transcript, encode_transcript
 from logtriage.grading import grade_transcript
 from logtriage.incident import Incident
@@ -42,7 +42,7 @@ def episodes(subject: Subject, incident: Incident) -> list[State]:
         IdentifyRootCause(action.service, 0.25) if isinstance(action, IdentifyRootCause) else action
         for action in perfect
     ]
-    claim = type(IDLE)(CLAIM, CLAIM, "audit")
+    claim = Malformed(CLAIM, reason=CLAIM, by="audit")
     lists: list[Sequence[Action]] = [
         *((), perfect, perfect[:-1], perfect[1:]),
         (*wrong[:1], *perfect),
@@ -169,7 +169,7 @@ def _in_child(job: bytes, name: str, count: int, seed: str) -> str | None:
         timeout=_CHILD_TIMEOUT,
         env=os.environ | {"PYTHONHASHSEED": seed},
     )
-    if done.returncode == 3:
+    if done.returncode == 3:  # it could not import the subject
         return None
     if done.returncode:
         return f"failed: {done.stderr.decode(errors='replace').strip()[-200:]}"

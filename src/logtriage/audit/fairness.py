@@ -93,24 +93,26 @@ def _other_truth(incident: Incident, world: Simulation, number: int) -> tuple[Hy
     paged = set(teams_of(public, topology, world.directory, world.truth))
     for attempt in range(200):
         bits = mix(hash_name(f"{incident.id} twin {number} {attempt}"))
-        truth = _draw_truth(world, bits, keeps=number == TWINS - 1)
+        truth = _draw_truth(world, bits, keeps_fault=number == TWINS - 1)
         theirs = set(teams_of(public, topology, world.directory, truth))
         alike = bool(theirs & paged) or theirs == paged
-        if truth != world.truth and (alike or number % 2 or attempt > 150):
+        may_differ = number % 2 == 1 or attempt > 150
+        if truth != world.truth and (alike or may_differ):
             rank = bits % len(SEVERITIES) if truth.faults else len(SEVERITIES) - 1
             return truth, SEVERITIES[rank]
     raise AssertionError("unreachable: a prior has more than one hypothesis")
 
 
-def _draw_truth(world: Simulation, bits: int, *, keeps: bool) -> Hypothesis:
+def _draw_truth(world: Simulation, bits: int, *, keeps_fault: bool) -> Hypothesis:
+    """A truth drawn from the prior; it may keep a fault where several are possible."""
     if not world.setting.several:
         return draw_truth(prior(world.setting, world.topology, world.held), bits)
     sets = set_prior(world.setting, world.topology, world.held)
     drawn = sets.pick(mix(bits), bits)
-    if not keeps or not world.truth.faults:
+    if not keeps_fault or not world.truth.faults:
         return drawn
     kept = world.truth.faults[bits % len(world.truth.faults)]
-    others = [fault for fault in drawn.faults if fault[1] != kept[1]]
+    others = [fault for fault in drawn.faults if fault[1] != kept[1]]  # at other services
     chosen = (kept, *others[: len(world.setting.counts) - 1])
     return Hypothesis(tuple(sorted(chosen, key=lambda fault: fault[1])))
 
@@ -139,7 +141,8 @@ def _plan(incident: Incident, world: World, other: Hypothesis, number: int) -> _
         *map(Escalate, sorted(shared)),
         *(Remediate(*remedy) for remedy in (*wrong[number : number + 1], *fixing[:1])),
     ]
-    plan = [*start, *asked[:6], RequestMoreLogs(None), *asked[6:]]
+    first = 2 * len(kinds)  # two services, before the lines of all
+    plan = [*start, *asked[:first], RequestMoreLogs(None), *asked[first:]]
     return tuple(plan[: incident.horizon])
 
 
@@ -156,6 +159,8 @@ def _states(incident: Incident, plan: Sequence[Action]) -> Iterator[State]:
 def _twin(
     incident: Incident, world: Simulation, truth: Hypothesis, severity: Any, tokens: dict[Cell, str]
 ) -> Incident:
+    """The incident under another truth, whose telemetry shows ``tokens`` all the same."""
+
     def row(_: Simulation, row: Row, __: Doings) -> list[Evidence]:
         channel, start, spots = row
         cells = [(channel, service, slot, start) for service, slot in spots]

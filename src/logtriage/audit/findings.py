@@ -67,7 +67,7 @@ def findings_of(
         except PolicyFailure as error:  # not the subject's fault: the script is the audit's
             outcome = Outcome(Verdict.UNTESTED, f"a script could not play: {error}")
         except AuditedCodeFailed as error:
-            outcome = judged(False, str(error), failing=error.who)
+            outcome = judged(passed=False, summary=str(error), failing=error.who)
         findings.append(Finding(name, outcome.verdict, outcome.summary, outcome.evidence))
         if on_finding is not None:
             on_finding(findings[-1])

@@ -59,14 +59,17 @@ class Panel:
 
     def add_lists(self, lists: Mapping[str, Plan]) -> None:
         """Add lists of actions to the panel."""
-        kinds = zip(self.scorer.kinds, self.scorer.weights.tolist(), strict=True)
-        order = [(place, kind) for place, (kind, n) in enumerate(kinds) for _ in range(int(n))]
+        # Each kind counts as often as it occurs.
+        counts = self.scorer.weights.astype(int).tolist()
+        places = [place for place, count in enumerate(counts) for _ in range(count)]
+        incidents = [self.scorer.kinds[place] for place in places]
         for name, scores in zip(lists, self.scorer.by_kind([*lists.values()]), strict=True):
-            self._keep(name, [scores[place] for place, _ in order], [kind for _, kind in order])
+            self._keep(name, [scores[place] for place in places], incidents)
 
-    def _keep(self, name: str, scores: Sequence[float], order: list[Incident]) -> None:
+    def _keep(self, name: str, scores: Sequence[float], incidents: list[Incident]) -> None:
         if self.net:
-            worths = [incident.worth_of_hand_over or 0.0 for incident in order]
+            known = (incident.worth_of_hand_over for incident in incidents)
+            worths = [worth for worth in known if worth is not None]  # all of them
             most = fmean(1.0 - worth for worth in worths)
             scores = [(got - worth) / most for got, worth in zip(scores, worths, strict=True)]
         interval = mean_interval(scores)
@@ -123,7 +126,7 @@ def idle(work: Work) -> Outcome:
         "say all of these": tuple(replies.values()),
     }
     earned = panel.scorer.by_kind(list(lists.values())).max(axis=1).tolist()
-    least = panel.subject.rubric.bounds[0]
+    least, _ = panel.subject.rubric.bounds
     paid = {name: most for name, most in zip(lists, earned, strict=True) if most > least}
     lead = ", ".join(f"{name!r} earns up to {most:.4f}" for name, most in list(paid.items())[:4])
     return judged(
@@ -138,7 +141,8 @@ def blind(work: Work) -> Outcome:
     """The best policy that looks at nothing, found on ``train``, must earn little on ``test``."""
     panel, sizes = work.shared(Panel), work.sizes
     train = Scorer(work.subject.incidents("train", sizes.search), work.subject.rubric)
-    train = train.smaller(len(train.kinds) if train.fast else sizes.slow, sizes.slow)
+    kinds = len(train.kinds) if train.fast else sizes.slow
+    train = train.smaller(kinds, topologies=sizes.slow)
     answer = train.best(constant_answers(train)).actions
     greedy = best_constant_list(train, sizes.lists).actions
     common = panel.subject.perfect(train.kinds[int(train.weights.argmax())])

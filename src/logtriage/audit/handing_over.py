@@ -76,6 +76,7 @@ def lost_by_a_bar(decisions: Sequence[Decision]) -> tuple[float, list[float]]:
 
 
 def _lost_at(bar: float, decisions: Sequence[Decision]) -> list[float]:
+    # Below the bar it hands over, and loses where going on is worth more; else the other way round.
     signs = (-1.0 if decision.value < bar else 1.0 for decision in decisions)
     return [
         sum(max(0.0, sign * (worth - decision.value)) for worth in decision.worths) / _GAINED
@@ -127,7 +128,7 @@ def weighed(decisions: Sequence[Decision], limits: Thresholds) -> Outcome:
         interval = _mean([float(gain > 0.0) for gain in above])
         for limited, least, most in limits.handed_over:
             low, high = interval.bounds
-            if limited == worth and not (high >= least and low <= most):
+            if limited == worth and (high < least or low > most):
                 wanted = f"{least:.0%} to {most:.0%} wanted"
                 wrong.append(f"{share:.0%} are handed over at c = {worth:g}, {wanted}")
     if ignored.bounds[1] < limits.ignoring:

@@ -171,12 +171,13 @@ class _Fuzzed:
                     for confidence in islice(self._confidences, _STATED):
                         stated = attrs.evolve(action, confidence=confidence)
                         yield "undeserved", _put(plan, place, stated), silent, 0.0
-            for worse, better in _ordered(history, place, silent):
+            for worse, better in _improvements(history, place, silent):
                 yield "monotonicity", worse, better, 0.0
             if isinstance(action, Remediate) and _is_right(action, incident):
                 yield "monotonicity", silent, plan, self._cost_of_order(history, place, silent)
 
     def _cost_of_order(self, history: "_History", place: int, silent: _Plan) -> float:
+        """What a right remedy may cost: a cause declared after it, and a page not made before."""
         truth, earned = history.incident.truth, history.worth(silent)
         undeclared = tuple(
             IDLE if at > place and isinstance(action, IdentifyRootCause) else action
@@ -239,7 +240,7 @@ def drawn_histories(subject: Subject, incident: Incident, count: int) -> Iterato
         yield tuple(plan[: incident.horizon])
 
 
-def _ordered(history: _History, place: int, silent: _Plan) -> Iterator[tuple[_Plan, _Plan]]:
+def _improvements(history: _History, place: int, silent: _Plan) -> Iterator[tuple[_Plan, _Plan]]:
     plan, truth = history.plan, history.incident.truth
     match plan[place]:
         case ClassifySeverity(severity) if truth.severity is not None:
@@ -255,7 +256,7 @@ def _ordered(history: _History, place: int, silent: _Plan) -> Iterator[tuple[_Pl
             if right and (not truth.several or blamed.count(service) == 1):
                 yield silent, plan
             for confidence in _COMPARED:
-                if stated not in (None, confidence) and (confidence > (stated or 0.0)) is right:
+                if stated not in (None, confidence) and (confidence > stated) is right:
                     yield plan, _put(plan, place, attrs.evolve(named, confidence=confidence))
         case Escalate(team) if team in truth.teams:
             yield silent, plan

@@ -70,7 +70,7 @@ def variety(work: Work) -> Outcome:
     shown, most = work.shared(first_screens), work.limits.commonest
     drawn = (row.incident.truth for row in shown)
     truths = Counter((row.severity, row.root_causes, row.teams, row.remedies) for row in drawn)
-    share = truths.most_common(1)[0][1] / len(shown)
+    share = max(truths.values()) / len(shown)
     return judged(
         share <= most,
         f"the commonest of {len(truths):,} different truths is that of {share:.1%} of "
@@ -179,6 +179,8 @@ _NUISANCES: Final[Mapping[str, Callable[[Shown], Hashable]]] = {
 
 
 class _Pair(NamedTuple):
+    """A feature with its coded ``values`` at the ``places`` that define it, and an answer."""
+
     feature: str
     answer: str
     values: Codes
@@ -192,7 +194,7 @@ def leaks(work: Work) -> Outcome:
     """Ids, seeds, horizon, worth of a hand-over, order and lengths tell nothing of the truth."""
     shown, answers = work.shared(first_screens), work.shared(varied_answers)
     if not answers:
-        return judged(False, NEVER_VARIES)
+        return judged(passed=False, summary=NEVER_VARIES)
     pairs, constant = list[_Pair](), list[str]()
     for name, read in _NUISANCES.items():
         values = [read(row) for row in shown]

@@ -95,13 +95,13 @@ class PanelWatcher:
             if self.dismiss and first is Severity.P3:
                 return Ignore(), memory
         elif _has_helped(observation, panel, memory.shown):
-            cured = memory.tried[1]
+            _, cured = memory.tried
             left = (*_page(observation, cured), Resolve())
             return IdentifyRootCause(cured), attrs.evolve(memory, left=left)
         if not memory.untried or observation.ticks_left <= 1:
             return Resolve(), memory
         remedy, service = memory.untried[0]
-        after = _Treatment(panel, memory.untried[1:], (remedy, service))
+        after = _Treatment(panel, memory.untried[1:], tried=(remedy, service))
         return Remediate(remedy, service), after
 
 

@@ -83,8 +83,8 @@ def seeds(work: Work) -> Outcome:
     for screen in drawn:
         numbers: dict[str, set[int]] = defaultdict(set)
         for path, value in screen.leaves:
-            if leaves := _numbers(value):
-                numbers[path] |= leaves
+            if large := _numbers(value):
+                numbers[path] |= large
         secrets = _secrets(screen.state.incident)
         for path, held in numbers.items():
             distinct[path].add(frozenset(held))

@@ -112,6 +112,7 @@ def _search(drawn: Sequence[Screen], draws: int) -> _Search:
     names, columns = _common(facts)
     rows = answers.of_columns(columns)
     labels = [f"{name} and {answer}" for name in names for answer in answers.names]
+    # The first column is the fact ``all``.
     own, others = np.abs(rows[0, :1]).max(), np.abs(rows[1:, :1]).max(axis=(1, 2))
     pointers = {
         path: {at: row[path] for at, row in enumerate(named) if path in row}
@@ -125,6 +126,7 @@ def _search(drawn: Sequence[Screen], draws: int) -> _Search:
 
 
 def _facts(screen: Screen) -> tuple[_Facts, dict[str, int]]:
+    """(values of features, the service that the text of a field names), both by name."""
     topology = screen.state.incident.topology
     by_path: dict[str, list[Any]] = defaultdict(list)
     facts: _Facts = {"all": True}
@@ -148,6 +150,7 @@ def _facts(screen: Screen) -> tuple[_Facts, dict[str, int]]:
 
 
 def _common(facts: Sequence[_Facts]) -> tuple[list[str], Floats]:
+    """(names, columns (screens, F)) of common features, the first of those with equal columns."""
     counts = Counter(item for row in facts for item in row.items())
     low, high = (share * len(facts) for share in _COMMON)
     chosen = [
@@ -202,7 +205,8 @@ class _Answers:
         rank = [] if severity is None else [severity]
         names = {*teams, *(kind for kind, _ in hypothesis.faults), *rank}
         roots = {self._roots + service for _, service in hypothesis.faults}
-        return [*([] if hypothesis.faults else [0]), *(self._place[name] for name in names), *roots]
+        benign = () if hypothesis.faults else ("benign",)
+        return [*(self._place[name] for name in (*benign, *names)), *roots]
 
     def of_columns(self, columns: Floats) -> Floats:
         """Standardised sums (1 + draws, F, answers) over screens; ``columns`` is (screens, F)."""

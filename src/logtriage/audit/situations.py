@@ -33,7 +33,7 @@ Rule = Callable[[State], Measured | str | None]
 _SPENT: Final = next(number for number in count() if triage.remedy_credit(number) == 0.0)
 
 
-def _blamed_any(state: State) -> Hashable:
+def _blamed_nobody(state: State) -> Hashable:
     return state.facts.root_cause is None
 
 
@@ -91,10 +91,10 @@ READS: Final[Mapping[Rule, Read]] = MappingProxyType(
         criteria.escalation: _escalation,
         triage.root_cause: _blamed_in_time,
         triage.closure: _fixes,
-        triage.benign_closure: _blamed_any,
+        triage.benign_closure: _blamed_nobody,
         paging.hand_over: lambda state: bool(state.facts.pages or state.facts.remedies),
         paging.remediation: lambda state: (_fixes(state), min(_SPENT, state.facts.wrong_remedies)),
-        paging.dismissal: _blamed_any,
+        paging.dismissal: _blamed_nobody,
         paging.unescalated: _right_pages,
         paging.unapproved: lambda state: (
             state.facts.paged_at is not None,

@@ -116,7 +116,7 @@ class Work:
 
 
 def seed_of(incident: Incident) -> int:
-    """The seed of an incident's id; 0 if the id is not of a built-in task."""
+    """The seed of an incident's id, without ``@TOPOLOGY``; 0 if it is not of a built-in task."""
     try:
         return parse_incident_id(incident.id.partition("@")[0], world=incident.world).seed
     except LogTriageError:
@@ -152,6 +152,6 @@ def subject_of(
             f"incident, got {type(task).__name__}"
         )
     subject = Subject(name, draw, rubric or TRIAGE_3, oracle or perfect_actions)
-    return (
-        subject if rubric else attrs.evolve(subject, rubric=rubric_of(subject.incident("test", 0)))
-    )
+    if rubric is None:  # the incidents name it
+        return attrs.evolve(subject, rubric=rubric_of(subject.incident("test", 0)))
+    return subject

@@ -4,7 +4,7 @@ An engineer who was never called cannot be blamed. The public tables say how lik
 in neither before the horizon.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 from math import prod
@@ -48,9 +48,9 @@ def symptom(work: Work) -> Outcome:
     if not models:
         return Outcome(Verdict.UNTESTED, "no incident of the sample is a real fault")
     rows = {
-        f"{matter(fault, model[1])} on {model[1].name}": chance
-        for model in list(models)[: work.sizes.models]
-        for fault, chance in chances(*model).items()
+        f"{matter(fault, topology)} on {topology.name}": chance
+        for setting, topology, held, horizon in list(models)[: work.sizes.models]
+        for fault, chance in chances(setting, topology, held, horizon).items()
     }
     return judged_unseen(rows, work.limits.unseen)
 
@@ -96,12 +96,8 @@ def _edge_calm(setting: Setting, severity: int, fault: Hypothesis, horizon: int)
     calm = Fraction(0)
     for sign, weight in zip(*edge_signs(setting, severity, first), strict=True):
         usual = (edge_reading(setting, severity, sign, start)[0] for start in starts)
-        calm += Fraction(weight, FULL) * _all(usual)
+        calm += prod((Fraction(each, FULL) for each in usual), start=Fraction(weight, FULL))
     return calm
-
-
-def _all(weights: Iterable[int]) -> Fraction:
-    return prod((Fraction(weight, FULL) for weight in weights), start=Fraction(1))
 
 
 def _no_alert(setting: Setting, topology: Topology, fault: Hypothesis, horizon: int) -> Fraction:

@@ -60,7 +60,7 @@ CANARIES: Final[tuple[str, ...]] = (
 #: Reports of an impact name at most this many calls.
 IMPACTS: Final = 8
 #: An action that does nothing, and claims nothing.
-IDLE: Final = Malformed("", "does nothing")
+IDLE: Final = Malformed("", reason="does nothing")
 
 
 @lru_cache(maxsize=64)

@@ -111,7 +111,7 @@ class _Work:
 
 
 def _twins(work: _Work) -> Outcome:
-    pairs = sorted(twins(work.world), key=lambda pair: not pair.differ)
+    pairs = sorted(twins(work.world), key=lambda pair: not pair.differ)  # harmful ones first
     named = "; ".join(
         f"{pair} show the same"
         + (f" and ask for another {' and '.join(pair.differ)}" if pair.differ else "")
@@ -195,9 +195,8 @@ def _net_value(work: _Work) -> Outcome:
         assert value is not None, "the incidents have a worth"
         values[policy] = value
     summary = "; ".join(
-        f"the {name}'s net value is {value.net:.3f}, "
-        f"{value.handed_over:.0%} handed over, "
-        f"{value.paged_right or 0.0:.0%} paged right, {value.mis_paged or 0.0:.0%} mis-paged"
+        f"the {name}'s net value is {value.net:.3f}, {value.handed_over:.0%} handed over, "
+        f"{value.paged_right:.0%} paged right, {value.mis_paged:.0%} mis-paged"
         for name, value in values.items()
     )
     evidence: dict[str, Any] = {name: attrs.asdict(value) for name, value in values.items()}

@@ -97,7 +97,7 @@ def confusions(incidents: Sequence[Incident], on_progress: Callable[[], None]) -
         for about, answer in _answers(held).items():
             shares = _sums_by(held, answer).values()
             doubts.setdefault(about, []).append(
-                (sum(-p * log2(p) for p in shares) + 0.0, max(shares))
+                (sum(-p * log2(p) for p in shares) + 0.0, max(shares))  # + 0.0: never -0.0
             )
         kinds = _sums_by(held, _kinds)
         for kind, share in kinds.items():
@@ -111,17 +111,17 @@ def confusions(incidents: Sequence[Incident], on_progress: Callable[[], None]) -
     places = {name: place for place, name in enumerate((*world.kind_names, BENIGN))}
     rows = []
     for kind in sorted(joint, key=lambda name: (places.get(name, len(places)), name)):
-        whole = sum(joint[kind].values())
+        expected = sum(joint[kind].values())  # incidents of this kind
         others = [
-            (other, share / whole, _asks_for_another(world, kind, other))
+            (other, share / expected, _asks_for_another(world, kind, other))
             for other, share in joint[kind].items()
             if other != kind
         ]
         rows.append({
             "kind": kind,
-            "share": whole / len(incidents),
-            "bits": bits[kind] / whole,
-            "recognised": joint[kind][kind] / whole,
+            "share": expected / len(incidents),
+            "bits": bits[kind] / expected,
+            "recognised": joint[kind][kind] / expected,
             "others": sorted(others, key=lambda row: -row[1]),
         })  # fmt: skip
     means = (

@@ -121,14 +121,14 @@ class Belief:
     @cached_property
     def teams(self) -> dict[str, float]:
         """How likely each team is right to page, likeliest first."""
-        return self._sums(lambda hypothesis: set(self.teams_of(hypothesis)), self.topology.teams)
+        return self._sums(lambda each: set(self.teams_of(each)), order=self.topology.teams)
 
     @cached_property
     def remedies(self) -> dict[tuple[str, str], float]:
         """How likely each (remedy, service) is accepted, likeliest first."""
         return self._sums(
             lambda hypothesis: accepted_remedies(self.world, self.topology, hypothesis),
-            self.model.remedies,
+            order=self.model.remedies,
         )
 
     @cached_property
@@ -157,8 +157,8 @@ class Belief:
         ]
         return self._sums(
             lambda hypothesis: path_of(self.world, self.topology, hypothesis).calls,
-            calls,
-            -(-self.total // _LEAST_FOR_CALLS),
+            order=calls,
+            least=-(-self.total // _LEAST_FOR_CALLS),  # rounded up
         )
 
     @cached_property
@@ -207,8 +207,8 @@ class Belief:
         if not self.model.setting.several:
             return Planner(self.posterior, self.standing, NEGLIGIBLE if asking else None)
         if asking:
-            return Portfolio(self.posterior, self.standing, NEGLIGIBLE, LEAST)
-        return Portfolio(self.posterior, self.standing, OF_SETS)
+            return Portfolio(self.posterior, self.standing, NEGLIGIBLE, keep=LEAST)
+        return Portfolio(self.posterior, self.standing, negligible=OF_SETS)
 
     def best(self) -> Plan:
         """The plan with the highest expected grade if no more questions are asked.
@@ -233,8 +233,10 @@ class Belief:
         """
         planner = self.planner()
         values = planner.page_values()
-        paging, right = values.paging.get(team, 0.0), planner.right(self.topology.teams.index(team))
-        return min(1.0, values.silent / (paging / right)) if paging and right else 1.0
+        paging = values.paging.get(team, 0.0)
+        likely = planner.likelihood_of_team(self.topology.teams.index(team))
+        # A wrong page earns 0, so that ``paging`` is ``likely`` times what a right one earns.
+        return min(1.0, values.silent / (paging / likely)) if paging and likely else 1.0
 
 
 def belief(state: State, role: Role | SplitLike | None = None) -> Belief:
@@ -256,7 +258,8 @@ def belief(state: State, role: Role | SplitLike | None = None) -> Belief:
     check_state(state)
     single = role if isinstance(role, Role) else None
     shown, trace = evidence(state, role), trace_of(state)
-    return belief_of(state, shown, single, trace.outcomes if trace and role is None else None)
+    kept = trace.outcomes if trace and role is None else None  # they hold what all roles were shown
+    return belief_of(state, shown, single, kept)
 
 
 def belief_of(
@@ -301,5 +304,6 @@ def believed(
     """
     model = any_model_of(simulation_of(incident).setting, incident.topology, incident.held)
     if not model.exact:
-        return searched_posterior(model, Seen(incident.directory, shown, doings, misrouted, {}))
-    return posterior(model.listed, Seen(incident.directory, shown, doings, misrouted, kept))
+        kept = {}  # for the rounds of one search
+    seen = Seen(incident.directory, shown, doings, misrouted, kept)
+    return posterior(model.listed, seen) if model.exact else searched_posterior(model, seen)

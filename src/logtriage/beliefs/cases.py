@@ -232,7 +232,7 @@ class Case(ABC):
         plays += [(when, IdentifyRootCause(service)) for when, service in standing.root_causes]
         plays += [(when, Remediate(*rest)) for when, *rest in standing.doings.remedies]
         if standing.severity is not None:
-            plays.append((0, ClassifySeverity(standing.severity)))
+            plays.append((0, ClassifySeverity(standing.severity)))  # no grade reads its tick
         ledger = EMPTY
         for when, action in sorted(plays, key=lambda play: play[0]):
             ledger = self._ledger_after(ledger, when, action)
@@ -290,7 +290,7 @@ class Case(ABC):
     def closed(self, tick: int, last: Action) -> float:
         """The expected grade if action ``last`` closed the incident with ``tick`` ticks used."""
         ledger, rows = self.past, np.arange(len(self.rows))
-        if isinstance(last, Resolve | Ignore | HandOver):
+        if isinstance(last, Resolve | Ignore | HandOver):  # all else stands in ``past``
             ledger = self._ledger_after(ledger, tick - 1, last)
         grades = self.graded(rows, ledger, np.full((1, len(rows)), tick))
         return float((self.weights * grades[0]).sum()) / self.total / UNIT
@@ -313,11 +313,11 @@ class Case(ABC):
         fixed = self.past.response.fixed < NEVER
         return np.broadcast_to(fixed, self.real.shape)
 
-    def asked(self, gone: Bools) -> Longs:
+    def response_numbers(self, gone: Bools) -> Longs:
         """Numbers (H,), equal for hypotheses with the same responses to their faults.
 
         ``gone`` (H, K) are faults that need no response any more; see :func:`responses`.
         """
         kinds = responses(self.posterior.model, self.posterior.directory)
-        asked = np.sort(np.where(gone | ~self.real, NONE, kinds[self.members]), axis=1)
-        return alike([(self.count > 0).astype(np.int64), *asked.T])[1]
+        needed = np.sort(np.where(gone | ~self.real, NONE, kinds[self.members]), axis=1)
+        return alike([(self.count > 0).astype(np.int64), *needed.T])[1]

@@ -21,11 +21,11 @@ Shown = tuple[bool | None, Sequence[Evidence], Sequence[Evidence]]
 def kept_edges(setting: Setting, shown: Sequence[Shown]) -> Longs:
     """The logarithms (G, 3) of the likelihoods of G series of panels under each severity."""
     rows = []
-    for first, before, after in shown:
+    for errors_first, before, after in shown:
         # A benign incident looks the same whatever its severity.
-        severities = (CALM,) * 3 if first is None else range(3)
-        rows += [kept_row(setting, severity, first, before) for severity in severities]
-        rows.append(kept_row(setting, RECOVERED, first, after))
+        severities = (CALM,) * 3 if errors_first is None else range(3)
+        rows += [kept_row(setting, severity, errors_first, before) for severity in severities]
+        rows.append(kept_row(setting, RECOVERED, errors_first, after))
     terms = np.full((max(map(len, rows)), len(rows)), NEVER, np.int64)
     for number, row in enumerate(rows):
         terms[: len(row), number] = row

@@ -175,9 +175,8 @@ def explain(state: State, *, samples: int = SAMPLES) -> Explanation:
     now = initial_state(incident)
     held = belief(now)
     start = value = held.value()
-    full = _mean_value(
-        held, now, _all_cells(held, state.tick), _FULL, samples * FULL_SAMPLES // SAMPLES
-    )
+    everything, many = _all_cells(held, state.tick), samples * FULL_SAMPLES // SAMPLES
+    full = _mean_value(held, now, everything, key=_FULL, samples=many)
     steps = []
     for action in state.actions:
         after = transition(now, action)
@@ -243,7 +242,7 @@ def _expected_after(held: Belief, now: State, after: State, samples: int) -> flo
     if closing is not None:
         return share * then.planner().closed(after.tick, action)
     cells = cells_on(incident, now.tick + 1, facts.doings)
-    return share * _mean_value(then, now, cells, now.tick, samples)
+    return share * _mean_value(then, now, cells, key=now.tick, samples=samples)
 
 
 def _mean_value(held: Belief, now: State, cells: Sequence[Cell], key: int, samples: int) -> float:

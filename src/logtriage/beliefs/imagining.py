@@ -91,9 +91,10 @@ class _Imagined:
 
     def token(self, cell: Cell) -> str:
         """The token that a cell holds."""
-        if cell[0] is Channel.EDGE:
-            return self._panel(cell[3])
-        if cell[1] >= 0:
+        channel, service, _, start = cell
+        if channel is Channel.EDGE:
+            return self._panel(start)
+        if service >= 0:
             return self._read(cell)
         model, directory = self._model, self._held.directory
         tokens, row = elsewhere(
@@ -138,7 +139,7 @@ class _Imagined:
         reader, setting = self._listed.readers[service], self._model.setting
         steps, width = _steps(setting, reader.place, sort, condition, outcome)
         index, onset = divmod(self._chance.fall(steps), width)
-        if not index:
+        if not index:  # the ordinary token: usual all along
             onset = NEVER
         elif outcome.begin:
             onset = instant_of(outcome.begin)

@@ -137,7 +137,7 @@ class Bookkeeper:
         facts, right = ledger.facts, np.any(hits, axis=-1)
         # One bool for all costs less than an array of equal values.
         right = bool(right.all()) if right.all() or not right.any() else right
-        rules = Rules(1, self.stakes.worth_of_hand_over is not None)
+        rules = Rules(strict=1, takes=self.stakes.worth_of_hand_over is not None)
         move = move_of(action, right, rules, self.letters)
         live = (facts.closing == OPEN) & (tick < self.stakes.horizon)
         counted = counts(facts, move, live, anew, np.maximum(faults, 1))
@@ -150,17 +150,18 @@ class Bookkeeper:
         """The grades (3, …) by true severity if ``used`` ticks were used, in units of 2**-30."""
         facts, by, none = ledger.facts, self.stakes.tables(self.most), np.int64(NEVER)
         shares, several = Shares(0, 0, 0, 0), np.maximum(faults, 1)
+        # Times (…, 1) are those of every fault.
         for fault in range(np.broadcast(*ledger.response).shape[-1]):
             part = Response(*(times[..., fault % times.shape[-1]] for times in ledger.response))
             shares = add_share(shares, part, facts.paged, none)
         shape = np.broadcast(*facts, *shares, used, several).shape
         case = Case(
-            _SEVERITIES.reshape(-1, *[1] * len(shape)),
-            several,
-            share_begin(several),
-            fix_begin(several),
-            benign * (self.stakes.horizon + 1),
-            0,
+            severity=_SEVERITIES.reshape(-1, *[1] * len(shape)),
+            faults=several,
+            shares=share_begin(several),
+            fixes=fix_begin(several),
+            clock=benign * (self.stakes.horizon + 1),  # past the levels for faults
+            task_clock=0,
         )
         levels, gated = levels_of(facts, shares, case, used, none, by), False
         for gate in by.gates.tolist():

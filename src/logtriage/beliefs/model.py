@@ -290,15 +290,15 @@ class Model:
             for service, condition in affected(self.world, self.topology, load).items():
                 place[row, service] = known[service].setdefault(condition, len(known[service]))
         first = [self.world.kind(kind).errors_first for kind, _ in self.singles]
-        errors_first = np.array([*first, False])  # NONE indexes the last
+        lead = np.array([*first, False])  # NONE indexes the last
         gaps = np.full((len(benign), members.shape[1]), NONE, np.int64)
         return Listed(
-            self,
-            np.concatenate([members, gaps]),
-            place,
-            tuple(map(tuple, known)),
-            np.concatenate([errors_first[members].any(axis=1), np.full(len(benign), NONE)]),
-            benign,
+            model=self,
+            members=np.concatenate([members, gaps]),
+            place=place,
+            conditions=tuple(map(tuple, known)),
+            errors_first=np.concatenate([lead[members].any(axis=1), np.full(len(benign), NONE)]),
+            benign=benign,
         )
 
     def _place_sets(self, members: Longs, known: list[dict[Condition, int]], place: Longs) -> None:
@@ -336,7 +336,7 @@ class Model:
         place[rows, self.single_service[chosen]] = own[chosen]
 
     def log_weights(self, listed: Listed) -> Longs:
-        """The logarithms of the prior weights (H,): of sets, then of the benign hypotheses."""
+        """Logarithms of prior weights (H,): of sets (``SetPrior.weight``), then of the benign."""
         if not self.setting.several:
             return np.array([log2(weight) for weight in self.prior.weights], np.int64)
         table, singles = self.sets, self.singles
@@ -360,9 +360,9 @@ class Model:
         """1 where a single fault (row) may bring about another (column); the last: no fault."""
         links, singles = set(self.sets.links), self.singles
         linked = np.zeros((len(singles) + 1, len(singles) + 1), np.int64)
-        for first, (_, below) in enumerate(singles):
+        for first, (_, service) in enumerate(singles):
             for other, fault in enumerate(singles):
-                linked[first, other] = (below, fault) in links
+                linked[first, other] = (service, fault) in links
         return linked
 
 

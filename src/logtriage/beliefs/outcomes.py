@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import attrs
 import numpy as np
 
-from logtriage.beliefs.fixedpoint import NEVER as RULED_OUT
+from logtriage.beliefs.fixedpoint import NEVER as LOG_OF_0
 from logtriage.beliefs.fixedpoint import ONE, Longs, log2s
 from logtriage.beliefs.model import NONE, UNFIXED, Bools, Listed, Reader, shared_reader
 from logtriage.world.channels import DOWN, Channel, Evidence, about, named_service
@@ -62,7 +62,7 @@ class Outcome(NamedTuple):
     @property
     def is_seen(self) -> bool:
         """Whether anything was seen of the history."""
-        return self[:6] != UNSEEN[:6]
+        return self[:6] != UNSEEN[:6]  # all but ``begin``
 
     def read(self, instant: int, token: str) -> "Outcome":
         """The outcome after a token was read at an instant; "" stands for the ordinary token."""
@@ -91,13 +91,13 @@ class Outcome(NamedTuple):
         """This outcome joined with that of a later segment of the same run."""
         token = self.token or other.token
         return Outcome(
-            max(self.after, other.after),
-            token,
-            min(self.until, other.until),
-            max(self.quiet, other.quiet),
-            min(self.fired, other.fired),
-            self.torn or other.torn or other.token not in ("", token),
-            self.begin,
+            after=max(self.after, other.after),
+            token=token,
+            until=min(self.until, other.until),
+            quiet=max(self.quiet, other.quiet),
+            fired=min(self.fired, other.fired),
+            torn=self.torn or other.torn or other.token not in ("", token),
+            begin=self.begin,
         )
 
 
@@ -168,7 +168,7 @@ class Outcomes:
         if before is not None and (before.listed, before.breaks) == (listed, made.breaks):
             for run, table in before._tables.items():
                 made._tables[run] = table.copy()
-                before._add(made._tables[run], run, fresh, -1)
+                before._add(made._tables[run], run, fresh, sign=-1)
                 made._add(made._tables[run], run, fresh)
         return made
 
@@ -278,7 +278,7 @@ def likelihoods(reader: Reader, sort: str, outcome: Outcome) -> Longs:
 @lru_cache(maxsize=1 << 16)
 def _likelihoods(reader: Reader, sort: str, outcome: Outcome) -> Longs:
     sums = fitting(reader, sort, outcome).sum(axis=(1, 2))
-    logs = np.where(sums > 0, log2s(sums) - MASS_BITS * ONE, RULED_OUT)
+    logs = np.where(sums > 0, log2s(sums) - MASS_BITS * ONE, LOG_OF_0)
     logs.setflags(write=False)
     return logs
 
@@ -338,11 +338,11 @@ def masses_of(reader: Reader, sort: str) -> Longs:
         np.array(onsets(setting, Part.ANY), np.int64),
     )
     signs = [sign_weights(setting, sort, place, condition) for condition in reader.conditions]
-    begins = [onsets(setting, part_of(setting, sort, row)) for row in reader.conditions]
+    begins = [onsets(setting, part_of(setting, sort, each)) for each in reader.conditions]
     masses: Longs = np.array(signs)[:, :, np.newaxis] * np.array(begins)[:, np.newaxis]
     masses = ((FULL - fog) * masses + fog * by_chance) // FULL
     ordinary = masses[:, 0].sum(axis=1)
-    masses[:, 0], masses[:, 0, 0] = 0, ordinary
+    masses[:, 0], masses[:, 0, 0] = 0, ordinary  # usual from any onset: one history
     masses.setflags(write=False)
     return masses
 

@@ -17,6 +17,7 @@ from logtriage.beliefs.plans import (
     DISMISSED,
     ENDS,
     FIXED,
+    MILDEST,
     MISSED,
     REMEDIES_TRIED,
     RESOLVED,
@@ -175,12 +176,12 @@ def _plan(
 @kernel
 def _dismissal(row: Int, groups: Int, says: Any, rows: Any, to: Any, room: Room) -> Any:
     """The value of dismissing the incident (0 under a fault), after a severity if ``says``."""
-    page, said, names = np.int64(0), np.int64(SILENT - 1 if says else SILENT), np.int64(UNSAID)
+    page, said, names = np.int64(0), np.int64(MILDEST if says else SILENT), np.int64(UNSAID)
     for group in range(groups):
         at, value = room.first[group], 0.0
         if to.root[at] < 0:
             facts, response, now = begun(row, at, page, said, names, rows, to)
-            value = closed_grade(row, at, facts, response, to.to.ignore, now, rows, to)
+            value = closed_grade(row, at, facts, response, to.letters.ignore, now, rows, to)
         room.utilities[group, page, said, names, DISMISSED] = value
     for at in range(len(room.some)):
         room.some[at] = rows.weights[row, at]
@@ -200,7 +201,7 @@ def _best(row: Int, rows: Standings, to: Any, room: Room) -> Any:
         total += rows.weights[row, at]
         if to.root[at] >= 0:
             room.mass_by_team[rows.team[row, at]] += rows.weights[row, at]
-    best = total * rows.over[row]
+    best = total * rows.handed_over[row]
     for says in (True, False):
         if not paged and left >= 1 + np.int64(says) and (may_say or not says):
             best = max(best, _dismissal(row, groups, says, rows, to, room))
@@ -221,7 +222,7 @@ def _best(row: Int, rows: Standings, to: Any, room: Room) -> Any:
                         best = max(best, _plan(row, groups, team, says, names, rows, to, room))
         if team == NOBODY:
             break
-        room.mass_by_team[team] = -1.0
+        room.mass_by_team[team] = -1.0  # done
     return best
 
 
@@ -230,13 +231,13 @@ def _write(rows: Standings, worlds: PlanTables, room: Room, out: Floats) -> None
     for row in range(len(out)):
         world = np.uint64(rows.world[row])
         to = PlanTables(
-            worlds.root[world],
-            worlds.hypothesis[world],
-            worlds.begins[world],
-            worlds.by,
-            worlds.to,
-            worlds.credits,
-            worlds.horizon,
+            root=worlds.root[world],
+            hypothesis=worlds.hypothesis[world],
+            begins=worlds.begins[world],
+            by=worlds.by,
+            letters=worlds.letters,
+            credits=worlds.credits,
+            horizon=worlds.horizon,
         )
         out[row] = _best(row, rows, to, room)
 
@@ -248,13 +249,13 @@ def best_values(rows: Standings, worlds: PlanTables) -> Floats:
     """
     hypotheses = rows.weights.shape[1]
     room = Room(
-        np.empty(hypotheses),
-        np.empty(int(worlds.root.max()) + 1),
-        np.empty(int(rows.team.max(initial=0)) + 1),
-        np.empty(hypotheses, np.int64),
-        np.empty(hypotheses, np.int64),
-        np.empty((hypotheses, 2, _SEVERITIES + 1, 3, ENDS)),
-        np.full((hypotheses, 2, _SEVERITIES + 1, 3), -1),
+        some=np.empty(hypotheses),
+        mass=np.empty(int(worlds.root.max()) + 1),
+        mass_by_team=np.empty(int(rows.team.max(initial=0)) + 1),
+        group=np.empty(hypotheses, np.int64),
+        first=np.empty(hypotheses, np.int64),
+        utilities=np.empty((hypotheses, 2, _SEVERITIES + 1, 3, ENDS)),
+        made=np.full((hypotheses, 2, _SEVERITIES + 1, 3), -1),
     )
     values: Floats = np.empty(len(rows.tick))
     _write(Standings(*map(np.ascontiguousarray, rows)), worlds, room, values)

@@ -42,7 +42,10 @@ FIXED: Final = tuple(range(len(MISSED), len(MISSED) + REMEDIES_TRIED))
 RESOLVED: Final = len(MISSED) + len(FIXED)
 DISMISSED: Final = RESOLVED + 1
 ENDS: Final = DISMISSED + 1
-#: Integers for the actions of a plan: all services share one, and so do all teams and remedies.
+#: The severity of a benign incident, and so that of a plan that dismisses.
+MILDEST: Final = SILENT - 1
+#: Integers for the actions of a plan: all root causes share one (3), and so do all pages (4) and
+#: all remedies (5); then come resolve, ignore and hand over.
 _TO: Final = Letters(SILENT, *(3, 4), *(4, 5), *(5, 6), *(6, 7, 8), NEVER)
 
 
@@ -69,13 +72,14 @@ def utilities_of(stakes: Stakes, past: tuple[int, ...], fault: int, tick: int) -
     declared (last: none); root cause (none, wrong, right). ``fault`` is 1, or 0 if benign.
     """
     ledger, used = _entered(stakes.horizon, past, fault, tick)
-    return Bookkeeper(stakes, _TO, 1).utilities(ledger, used, fault, benign=not fault)
+    return Bookkeeper(stakes, _TO, most=1).utilities(ledger, used, fault, benign=not fault)
 
 
 @lru_cache(maxsize=1 << 12)
 def _entered(horizon: int, past: tuple[int, ...], fault: int, tick: int) -> tuple[Ledger, Longs]:
     """The ledger of the plans of :func:`utilities_of`, and the ticks used; both ignore the pars."""
-    books, count = Bookkeeper(Stakes(horizon, horizon, horizon), _TO, 1), len(Facts._fields)
+    books = Bookkeeper(Stakes(horizon, horizon, horizon), _TO, most=1)
+    count = len(Facts._fields)
     pages = np.array([NEVER, _TO.page]).reshape(2, 1, 1)
     severities = np.array([*range(SILENT), NEVER]).reshape(SILENT + 1, 1)
     root_actions, root_right = np.array([NEVER, _TO.root, _TO.root]), np.array([0, 0, 1])
@@ -217,9 +221,8 @@ class Planner(Case):
         if option.hand_over:
             return weights.sum(axis=1) * self._handed_over(tick), (None, None, ())
         if option.dismiss:
-            mildest = SILENT - 1 if option.severity else SILENT
-            value = weights @ table[DISMISSED, mildest, UNSAID]
-            return value, (mildest if option.severity else None, None, ())
+            value = weights @ table[DISMISSED, MILDEST if option.severity else SILENT, UNSAID]
+            return value, (MILDEST if option.severity else None, None, ())
         if option.page is not None:
             rows = np.flatnonzero(self.team == option.page)
             weights, table = weights[:, rows], table[..., rows]
@@ -297,14 +300,14 @@ class Planner(Case):
         for option, value, _ in self._weigh():
             yield None if option.page is None else teams[option.page], value / whole
 
-    def right(self, team: int) -> float:
+    def likelihood_of_team(self, team: int) -> float:
         """The probability that a team is right to page."""
         return float(self.weights[self.team == team].sum()) / self.total
 
     @cached_property
     def value(self) -> float:
         """The weighed value of the best plan."""
-        return float(self.later(self.weights[np.newaxis], 0)[0])
+        return float(self.later(self.weights[np.newaxis], ticks=0)[0])
 
     @property
     def worth(self) -> float:
@@ -331,7 +334,7 @@ class Planner(Case):
     @cached_property
     def answers(self) -> Longs:
         """Numbers (H,), equal for hypotheses with the same response, made already or not."""
-        return self.asked(np.zeros_like(self.real))
+        return self.response_numbers(gone=np.zeros_like(self.real))
 
 
 @attrs.frozen(eq=False)
@@ -347,7 +350,7 @@ class _Lists:
 
         ``table`` (ENDS, 4, 3, H) are utilities, ``true`` (H,) the roots of the hypotheses.
         """
-        codes = (roots - NONE) * (SILENT + 1) + severities
+        codes = (roots - NONE) * (SILENT + 1) + severities  # ``NONE``, -1, becomes 0
         known = np.flatnonzero(np.bincount(codes))
         which = np.searchsorted(known, codes)
         root, severity = np.divmod(known[:, np.newaxis], SILENT + 1)

@@ -19,6 +19,7 @@ from logtriage.beliefs.cases import Case, Floats, Plan, alike
 from logtriage.beliefs.fixedpoint import Longs
 from logtriage.beliefs.ledgers import UNIT
 from logtriage.beliefs.model import NONE, Bools, single_team
+from logtriage.beliefs.plans import MILDEST
 
 #: Planning leaves out hypotheses below this share of the belief (1 in this many).
 OF_SETS: Final = 20_000
@@ -94,7 +95,7 @@ class Portfolio(Case):
 
     @cached_property
     def plans(self) -> tuple[Plan, ...]:
-        """The plans that are weighed: those of the search, and responses to likely hypotheses."""
+        """The plans to weigh, with value 0: of the search, and responses to likely hypotheses."""
         ranked = np.argsort(-self.weights, kind="stable")[:LIKELIEST]
         return tuple(dict.fromkeys((*self._search(), *self._answers(ranked))))
 
@@ -106,7 +107,7 @@ class Portfolio(Case):
         for plan in self._with_values(chain(self.plans, *map(self._with_pages, others))):
             yield plan.page, plan.value
 
-    def right(self, team: int) -> float:
+    def likelihood_of_team(self, team: int) -> float:
         """The probability that a team is right to page, by all hypotheses of the posterior."""
         held = self.posterior
         paged = single_team(held.model, held.directory)[held.listed.members[held.rows]] == team
@@ -134,7 +135,7 @@ class Portfolio(Case):
     @cached_property
     def answers(self) -> Longs:
         """Numbers (H,), equal for hypotheses with the same response from now on."""
-        return self.asked(self.fixed)
+        return self.response_numbers(gone=self.fixed)
 
     # --- the search --------------------------------------------------------------------
 
@@ -174,11 +175,11 @@ class Portfolio(Case):
             left = [part for part in range(count) if not fixed[part]]
             names = [topology.names[services[part]] for part in left]
             yield Plan(
-                0.0,
-                tuple(team for team in whom if team not in paged),
-                severity,
-                tuple(name for name in names if name not in declared),
-                tuple(self.remedies[remedies[part]] for part in left),
+                value=0.0,
+                pages=tuple(team for team in whom if team not in paged),
+                severity=severity,
+                root_causes=tuple(name for name in names if name not in declared),
+                remedies=tuple(self.remedies[remedies[part]] for part in left),
             )
 
     def _search(self) -> Iterator[Plan]:
@@ -186,8 +187,8 @@ class Portfolio(Case):
         for pages in self._page_lists():
             yield from self._with_pages(pages)
         if not standing.doings.pages:
-            calm = None if standing.severity is not None or standing.left < 2 else SEVERITIES[2]
-            yield Plan(0.0, (), calm and str(calm), dismiss=True)
+            may_say = standing.severity is None and standing.left >= 2
+            yield Plan(0.0, severity=str(SEVERITIES[MILDEST]) if may_say else None, dismiss=True)
         if standing.may_hand_over:
             yield Plan(0.0, hand_over=True)
 
@@ -199,7 +200,7 @@ class Portfolio(Case):
         if self.severity is None and left > len(pages) + 1:
             severity = str(SEVERITIES[int((self.severity_credits @ weights).argmax())])
         room = left - len(pages) - (severity is not None) - 1
-        roots = self._roots(weights, min(room, 3))
+        roots = self._roots(weights, room)
         remedies = self._remedies(weights, min(room - len(roots), TRIED))
         for tried in range(len(remedies) + 1):
             yield Plan(0.0, pages, severity, roots, remedies[:tried])
@@ -314,10 +315,10 @@ class _Steps:
                     known.add(service)
         canonical = [action_id(action, case.topology, hand_over=True) for action in number]
         return cls(
-            lengths,
-            played,
-            anew,
-            np.array([*canonical, case.books.letters.none]),
-            np.array([*(isinstance(action, Escalate) for action in number), False]),
-            np.stack([*map(case.accepted_faults, number), np.zeros_like(case.real)]),
+            lengths=lengths,
+            actions=played,
+            anew=anew,
+            numbers=np.array([*canonical, case.books.letters.none]),
+            pages=np.array([*(isinstance(action, Escalate) for action in number), False]),
+            accepted=np.stack([*map(case.accepted_faults, number), np.zeros_like(case.real)]),
         )

@@ -137,16 +137,16 @@ def posterior(listed: Listed, seen: Seen, known: Weighed | None = None) -> Poste
     weights = exp2(total - highest)
     kept = np.flatnonzero(weights) if listed.model.setting.several else np.arange(len(weights))
     return Posterior(
-        listed,
-        seen.directory,
-        kept,
-        total[kept],
-        weights[kept],
-        np.array(known.severities)[known.alike[kept]],
-        known.until[kept] != UNFIXED,
-        known.own,
-        seen.evidence,
-        known.outcomes,
+        listed=listed,
+        directory=seen.directory,
+        rows=kept,
+        logs=total[kept],
+        weights=weights[kept],
+        severities=np.array(known.severities)[known.alike[kept]],
+        fixed=known.until[kept] != UNFIXED,
+        own=known.own,
+        evidence=seen.evidence,
+        outcomes=known.outcomes,
     )
 
 
@@ -164,7 +164,7 @@ def weighed(listed: Listed, seen: Seen) -> Weighed:
     own = exp2(terms - terms.max(axis=1, keepdims=True))
     aloof = log_sums(terms.T)
     possible, fixed = _fixes(listed, seen, effects)
-    _page(listed, seen, possible)
+    _rule_out_by_pages(listed, seen, possible)
     shown = outcomes.shown(aloof, fixed)
     total = listed.logs + aloof.sum() + np.add.reduceat(shown, listed.flat[1])
     if notes:
@@ -187,9 +187,9 @@ def _sorted_out(
 ) -> tuple[list[Evidence], list[tuple[int, Evidence]], list[Evidence], list[Evidence]]:
     """(cells of services, (segment, panel) pairs of the edge, effects of remedies, notes)."""
     breaks = seen.breaks
-    cells = [item for item in seen.evidence if item[1] >= 0]
+    cells = [item for item in seen.evidence if item.service >= 0]
     rest: dict[Channel, list[Evidence]] = {Channel.EDGE: [], Channel.EFFECT: [], Channel.NOTE: []}
-    for item in [item for item in seen.evidence if item[1] < 0]:
+    for item in [item for item in seen.evidence if item.service < 0]:
         if item.channel not in rest:
             raise InvalidInput(f"evidence of channel {item.channel!r} needs a service: {item}")
         rest[item.channel].append(item)
@@ -208,6 +208,7 @@ def _edge_likelihoods(
     """
     shares = setting.severities
     even = [log2(share) - log2(sum(shares)) for share in shares]
+    # A benign incident is P3.
     table = np.array([[FILL, FILL, 0] if lead == NONE else even for lead, _ in groups], np.int64)
     shown = []
     for lead, until in groups:
@@ -250,10 +251,10 @@ def _fixes(listed: Listed, seen: Seen, effects: list[Evidence]) -> tuple[Bools, 
     for effect in effects:
         possible &= worked[:, effect.slot] == (effect.token == EASES)
     breaks = [seen.breaks.index(when) for when, _, _ in seen.doings.remedies]
-    return possible, np.array([*breaks, UNFIXED])[fixed]
+    return possible, np.array([*breaks, UNFIXED])[fixed]  # ``UNFIXED``, -1, picks the last
 
 
-def _page(listed: Listed, seen: Seen, possible: Bools) -> None:
+def _rule_out_by_pages(listed: Listed, seen: Seen, possible: Bools) -> None:
     """Rule out, in ``possible``, hypotheses under which pages would have had another effect."""
     pages, teams = seen.doings.pages, listed.model.topology.teams
     if not pages:
@@ -285,14 +286,14 @@ def _note_likelihood(listed: Listed, seen: Seen, notes: list[Evidence]) -> Longs
                 likely.append(log2(rows[NO_NEWS]) - full)
             else:  # a kind never shows a token that is missing from its row
                 likely.append(log2(rows.get(token, 0)) - full if int(about) == service else NEVER)
-        likely.append(0 if note.token == NO_NEWS else NEVER)
+        likely.append(0 if note.token == NO_NEWS else NEVER)  # no fault of their team
         logs += np.array(likely, np.int64)[first]
-    logs[listed.sets :] = NEVER
+    logs[listed.sets :] = NEVER  # a note follows a right page
     return logs
 
 
 def _until(listed: Listed, fixed: Longs) -> Longs:
     """The break (H,) with which everything was fixed, or ``UNFIXED``."""
     faults = listed.members != NONE
-    whole = faults.any(axis=1) & ((fixed != UNFIXED) | ~faults).all(axis=1)
-    return np.where(whole, fixed.max(axis=1), UNFIXED)
+    all_fixed = faults.any(axis=1) & ((fixed != UNFIXED) | ~faults).all(axis=1)
+    return np.where(all_fixed, fixed.max(axis=1), UNFIXED)

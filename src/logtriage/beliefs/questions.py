@@ -73,21 +73,21 @@ class Asked:
         """
         planner = belief.planner(asking=True)
         tables = _tables(belief, planner, requests)
-        telling = [table for table in tables if table is not None]
-        joint = np.concatenate([*telling, np.full((1, len(planner.weights)), float(FULL))])
+        told = [table for table in tables if table is not None]
+        joint = np.concatenate([*told, np.full((1, len(planner.weights)), float(FULL))])
         joint *= planner.weights
         joint /= FULL
         joint = np.floor(joint, out=joint)
-        first = np.cumsum([0, *map(len, telling)])
-        bits = _information(planner.answers, joint[:-1], first[:-1]) if telling else []
-        flags = tuple(table is not None for table in tables)
-        return cls(planner, tuple(requests), flags, joint, first, tuple(bits))
+        first = np.cumsum([0, *map(len, told)])
+        bits = _information(planner.answers, joint[:-1], first[:-1]) if told else []
+        telling = tuple(table is not None for table in tables)
+        return cls(planner, tuple(requests), telling, joint, first, tuple(bits))
 
     def worths(self, *, hand_over: bool = True) -> tuple[Worth, ...]:
         """What each request is worth; without ``hand_over`` as if nobody took the incident over."""
         planner = self.planner
         later = np.add.reduceat(planner.later(self.joint, hand_over=hand_over), self.first)
-        now = planner.later(planner.weights[np.newaxis], 0, hand_over=hand_over)
+        now = planner.later(planner.weights[np.newaxis], ticks=0, hand_over=hand_over)
         rises = later - now[0]
         *rows, idle = zip(rises.tolist(), (*self.bits, 0.0), strict=True)
         answered = iter(rows)
@@ -144,7 +144,7 @@ def _begins(belief: Belief, rows: Longs) -> Longs:
     listed, doings = belief.posterior.listed, belief.standing.doings
     begins = np.zeros((len(rows), len(belief.topology)), np.int64)
     by, _ = fixed_by(listed, rows, doings)
-    ticks = np.array([*(when for when, _, _ in doings.remedies), NONE])[by]
+    ticks = np.array([*(when for when, _, _ in doings.remedies), NONE])[by]  # -1: the last
     before = listed.place[rows]
     for tick in np.unique(ticks[by != UNFIXED]).tolist():
         after = listed.left(rows, (by != UNFIXED) & (ticks <= tick))

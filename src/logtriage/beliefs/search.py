@@ -46,7 +46,7 @@ def searched_posterior(
         anchors: how many of the likeliest faults and pairs are combined with every other fault.
     """
     limits = singles, pairs, anchors
-    members = _sets_to_weigh(model, seen, None, limits)
+    members = _sets_to_weigh(model, seen, revealed=None, limits=limits)
     revealed = _Revealed.by(model, seen)
     listed = model.compiled(members)
     weights = weighed(listed, seen)
@@ -98,7 +98,7 @@ def _sets_to_weigh(
     alone = _distinct_sets(model, every[:, np.newaxis])
     if most < 2:
         return alone
-    ranked = _likeliest_sets(model, alone, seen, None, len(every))
+    ranked = _likeliest_sets(model, alone, seen, revealed=None, count=len(every))
     kept = _faults_to_combine(model, seen, ranked.tolist(), singles)
     if revealed is not None:
         for mask in revealed.asked:
@@ -144,10 +144,11 @@ def _likeliest_sets(
     shown = weighed(model.compiled(members), seen).shown[: len(members)]
     if revealed is None:
         return np.argsort(-shown, kind="stable")[:count]
-    done = np.zeros(len(members), np.int64)
+    explained = np.zeros(len(members), np.int64)
     for mask in revealed.asked:
-        done += mask[members].any(axis=1)
-    return np.lexsort((-shown, -done, revealed.ruled_out[members].any(axis=1)))[:count]
+        explained += mask[members].any(axis=1)
+    ruled_out = revealed.ruled_out[members].any(axis=1)
+    return np.lexsort((-shown, -explained, ruled_out))[:count]  # the last key counts first
 
 
 def _crossed(sets: Longs, faults: Sequence[int] | Longs) -> Longs:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from logtriage._lib.printable import nudged
 from logtriage.actions import (
     Action,
     ClassifySeverity,
@@ -36,7 +37,7 @@ def likely_then(held: Belief, state: State, action: Action) -> str | None:
         case HandOver() if (worth := state.incident.worth_of_hand_over) is not None:
             return (
                 f"{describe(action)}, worth {worth:g}: the best plan was expected to earn "
-                f"{held.value():.2f}"
+                f"{nudged(held.value()):.2f}"
             )
     return None
 
@@ -97,4 +98,4 @@ def _share(
 
 
 def _percent(share: float, digits: int = 0) -> str:
-    return f"{100 * share:.{digits}f} %"
+    return f"{nudged(100 * share):.{digits}f} %"

@@ -44,7 +44,7 @@ class PlanTables(NamedTuple):
     ``root`` (W, H) is the faulty service, -1 for no fault. ``hypothesis`` (W, P) lists the
     hypotheses that accept the first remedy, then those of the second and so on, padded with 0;
     ``begins`` (W, M + 1) is where those of each remedy begin, and where the last ends. ``by`` is
-    the rubric, ``to`` the ranges of integers that stand for actions, ``credits`` the points by
+    the rubric, ``letters`` the ranges of integers that stand for actions, ``credits`` the points by
     declared and true severity, ``horizon`` the last tick.
     """
 
@@ -52,7 +52,7 @@ class PlanTables(NamedTuple):
     hypothesis: Longs
     begins: Longs
     by: ScoreTables
-    to: Letters
+    letters: Letters
     credits: Floats
     horizon: int
 
@@ -72,9 +72,9 @@ class Standings(NamedTuple):
 
     ``world`` (R,) is the number of each row's world. ``weights`` (R, H) are whole numbers with a
     sum of about 2**30; ``team`` (R, H) is the right team; ``shares`` (R, H, 3) are those of
-    severities, in units of 2**-30. ``over`` (R,) is what a hand-over is worth, in units of 2**-20,
-    0 if impossible; ``fixed`` (R,) whether the fault is fixed, ``declared`` (R,) the root cause
-    declared, -1 for none.
+    severities, in units of 2**-30. ``handed_over`` (R,) is what a hand-over is worth, in units of
+    2**-20, 0 if impossible; ``fixed`` (R,) whether the fault is fixed, ``declared`` (R,) the root
+    cause declared, -1 for none.
 
     What was done: ``severity``, ``paged`` and ``remedies`` (R,), ``wrong``, ``early``, ``said`` and
     ``mended`` (R, H) are the ``severity``, ``paged``, ``remedies``, ``wrong`` and ``early`` of
@@ -86,7 +86,7 @@ class Standings(NamedTuple):
     team: Longs
     shares: Longs
     tick: Longs
-    over: Floats
+    handed_over: Floats
     fixed: Bools
     declared: Longs
     severity: Longs
@@ -118,10 +118,10 @@ class Room(NamedTuple):
 
 @kernel
 def _enter(facts: Facts, response: Response, action: Int, right: Int, tick: Int, to: Any) -> Any:
-    """(facts, response) after an action; unchanged if the incident is closed or time is up."""
-    move = move_of(action, right, Rules(1, 0), to.to)
+    """(facts, response) after an action, 1 if ``right``; unchanged if closed or time is up."""
+    move = move_of(action, right, Rules(strict=1, takes=0), to.letters)
     live = (facts.closing == OPEN) & (tick < to.horizon)
-    counted = counts(facts, move, live, True, np.int64(1))
+    counted = counts(facts, move, live, anew=True, faults=np.int64(1))
     return (
         facts_step(facts, move, live, counted, tick),
         response_step(response, move, right, live, counted, tick),
@@ -136,10 +136,11 @@ def _grade(
     none, zero, benign = np.int64(NEVER), np.int64(0), np.int64(to.root[at] < 0)
     shares = add_share(Shares(zero, zero, zero, zero), response, facts.paged, none)
     gated, mean = False, np.int64(PER_UNIT >> 1)
+    clock = benign * (to.horizon + 1)  # past the levels for faults
     for gate in range(len(to.by.gates)):
         gated |= gate_of(to.by.gates[gate], facts, benign)
     for true in range(_SEVERITIES):
-        case = Case(np.int64(true), np.int64(1), zero, zero, benign * (to.horizon + 1), zero)
+        case = Case(np.int64(true), np.int64(1), zero, zero, clock=clock, task_clock=zero)
         levels = levels_of(facts, shares, case, used, none, to.by)
         score = score_row(levels, benign, np.int64(gated), 0.0, to.by)
         mean += np.int64(np.rint(score * WHOLE)) * rows.shares[row, at, true]
@@ -152,26 +153,26 @@ def begun(row: Int, at: Int, page: Int, says: Int, names: Int, rows: Standings, 
     root, now, zero = to.root[at], np.int64(rows.tick[row]), np.int64(0)
     fault, declared = np.int64(root >= 0), np.int64(rows.declared[row])
     facts = Facts(
-        np.int64(rows.severity[row]),
-        np.int64(declared >= 0),
-        np.int64((declared >= 0) & (declared == root)),
-        np.int64(rows.paged[row]),
-        zero,
-        np.int64(rows.remedies[row]),
-        np.int64(rows.wrong[row, at]),
-        np.int64(rows.early[row, at]),
-        np.int64(OPEN),
+        severity=np.int64(rows.severity[row]),
+        seen=np.int64(declared >= 0),
+        rightly=np.int64((declared >= 0) & (declared == root)),
+        paged=np.int64(rows.paged[row]),
+        mispaged=zero,
+        remedies=np.int64(rows.remedies[row]),
+        wrong=np.int64(rows.wrong[row, at]),
+        early=np.int64(rows.early[row, at]),
+        closing=np.int64(OPEN),
     )
     response = Response(np.int64(rows.said[row, at]), facts.paged, np.int64(rows.mended[row, at]))
     if page != 0:
-        facts, response = _enter(facts, response, np.int64(to.to.page), fault, now, to)
+        facts, response = _enter(facts, response, np.int64(to.letters.page), fault, now, to)
         now += 1
     if says != SILENT:
-        facts, response = _enter(facts, response, np.int64(says), np.int64(0), now, to)
+        facts, response = _enter(facts, response, np.int64(says), right=zero, tick=now, to=to)
         now += 1
     if names != UNSAID:
         rightly = fault * np.int64(names == RIGHT)
-        facts, response = _enter(facts, response, np.int64(to.to.root), rightly, now, to)
+        facts, response = _enter(facts, response, np.int64(to.letters.root), rightly, now, to)
         now += 1
     return facts, response, now
 
@@ -181,7 +182,7 @@ def closed_grade(
     row: Int, at: Int, facts: Facts, response: Response, close: Int, now: Int, rows: Any, to: Any
 ) -> Any:
     """The mean grade if the action ``close`` closes the incident at tick ``now``."""
-    facts, response = _enter(facts, response, np.int64(close), np.int64(0), now, to)
+    facts, response = _enter(facts, response, np.int64(close), right=np.int64(0), tick=now, to=to)
     return _grade(row, at, facts, response, now + 1, rows, to)
 
 
@@ -196,15 +197,15 @@ def make(
     at, out = room.first[group], room.utilities[group, page, says, names]
     facts, response, now = begun(row, at, page, says, names, rows, to)
     if rows.fixed[row]:
-        out[RESOLVED] = closed_grade(row, at, facts, response, to.to.resolve, now, rows, to)
+        out[RESOLVED] = closed_grade(row, at, facts, response, to.letters.resolve, now, rows, to)
         return
     out[_MISSED] = _grade(row, at, facts, response, now, rows, to)
-    remedy, right = np.int64(to.to.remedy), np.int64(1)
+    remedy, right = np.int64(to.letters.remedy), np.int64(1)
     for tried in range(REMEDIES_TRIED):
         if to.root[at] >= 0:
             after, of_fault = _enter(facts, response, remedy, right, now, to)
-            value = closed_grade(row, at, after, of_fault, to.to.resolve, now + 1, rows, to)
+            value = closed_grade(row, at, after, of_fault, to.letters.resolve, now + 1, rows, to)
             out[_FIXED + tried] = value
-        facts, response = _enter(facts, response, remedy, np.int64(0), now, to)
+        facts, response = _enter(facts, response, remedy, right=np.int64(0), tick=now, to=to)
         now += 1
         out[_MISSED + tried + 1] = _grade(row, at, facts, response, now, rows, to)

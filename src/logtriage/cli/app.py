@@ -95,8 +95,8 @@ def _group(
 ) -> None:
     """Add a group of commands; its help shows the first example of its first command."""
     group = _typer()
-    first, *_ = commands.values()
-    app.add_typer(group, name=name, help=_usage(text, first[1][0]))
+    (_, (example, *_)), *_ = commands.values()
+    app.add_typer(group, name=name, help=_usage(text, example))
     _add(group, commands)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import closing
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -25,7 +26,7 @@ from logtriage.cli.options import (
     world_in,
 )
 from logtriage.cli.screens import heading
-from logtriage.errors import InvalidInput
+from logtriage.errors import InvalidInput, MissingExtra
 from logtriage.grading import rubric_named
 from logtriage.tasks import names_world
 
@@ -100,6 +101,8 @@ def audit_(
     named_checks = chosen_checks(family or tuple(FAMILIES), check or ())
     total = len(subjects) * sum(map(len, named_checks.values()))
     sizes = QUICK if quick else FULL
+    if find_spec("numba") is None:
+        note(f"slower than it can be: {MissingExtra('to grade lists at once', 'fast')}", "dim")
     console = results()
     verdicts: list[Verdict] = []
     shown: Subject | None = None

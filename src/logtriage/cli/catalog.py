@@ -79,7 +79,7 @@ def _sheet(task: TaskSpec) -> Iterator[tuple[str, str]]:
             if (other.name, other.version) == key and other.fog != task.fog
         )
         yield "other fog", ", ".join(others)
-    if task.version is None:
+    if task.version is None:  # of a world of one's own
         yield "world", f"{task.world.name}, fingerprint {task.world.fingerprint}"
     yield from (("history", entry) for entry in task.history)
 

@@ -90,7 +90,7 @@ def convert(
             note(f"{places}: left out; {whole} goes on from there{keep}", "dim")
 
     with Bar("converting", "rows", kept="; the rest is not converted") as bar:
-        bar.show(0, None)
+        bar.show(0, total=None)
         for reading in convert_files(
             sources,
             incident_at=incident,
@@ -110,7 +110,7 @@ def convert(
             counts["actions"] += len(reading.transcript.actions)
             unread += reading.unread
             emit(unstructure_transcript(reading.transcript))
-            bar.show(counts["converted"] + counts["bad"], None)
+            bar.show(counts["converted"] + counts["bad"], total=None)
     bad.end()
     for text in _summary(counts, unread):
         note(text, "dim")

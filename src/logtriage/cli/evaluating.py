@@ -119,10 +119,11 @@ def evaluate_(
             ray=ray,
             luck_adjusted=luck_adjusted,
         )
-        played = task or [], split or options.SPLIT, range(start, start + episodes)
         evaluate_shifts(
             policies,
-            *played,
+            task or [],
+            split or options.SPLIT,
+            range(start, start + episodes),
             endpoint,
             concurrency,
             screens,
@@ -181,7 +182,7 @@ def evaluate_(
                 )
         run = None if prices is None else load_run(directory, seal=seal)
     money = tuple if run is None or prices is None else partial(worth_of, run, prices)
-    put_rows(rows, (), money, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)
+    put_rows(rows, money=money, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)
     cut = served.sum_up(rows)
     broken = sum(row.unscored for row in rows)
     if broken and out is not None:

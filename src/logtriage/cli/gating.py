@@ -13,7 +13,7 @@ from logtriage.cli.console import emit, note, results
 from logtriage.cli.figures import Figures
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Json, Legend, SealFile, argument, flag, option, seal_in
-from logtriage.cli.reporting import note_unfinished, note_unpaired
+from logtriage.cli.reporting import note_unfinished
 from logtriage.cli.screens import number
 from logtriage.evaluation import Check, Margins, Verdict
 from logtriage.evaluation.gate import LEAST
@@ -62,6 +62,7 @@ def gate(
     only what is shown to be worse fails.
     """
     from logtriage.evaluation import check_drawn_alike, gate_runs
+    from logtriage.evaluation.compare import pairing_notes
 
     margins = Margins(margin, mis_paged_margin, false_alarm_margin)
     check_drawn_alike(run, base)
@@ -73,19 +74,16 @@ def gate(
     else:
         _print(checks, legend=legend)
     if policy is None and base_policy is None:
-        note_unpaired(new, old, "RUN", "BASE")
+        for line in pairing_notes(new, old, "RUN", "BASE"):
+            note(line, "yellow")
     note_unfinished(new, "RUN: ")
     note_unfinished(old, "BASE: ")
-    failed = [check for check in checks if _fails(check, lenient=lenient)]
+    failing = {Verdict.WORSE} if lenient else {Verdict.WORSE, Verdict.UNDECIDED}
+    failed = [check for check in checks if check.verdict in failing]
     for check in failed:
         note(f"{_whose(check)}: {_NAMES[check.measure]}: {reason_of(check)}", "red")
     if failed:
         raise typer.Exit(SOME_BAD)
-
-
-def _fails(check: Check, *, lenient: bool) -> bool:
-    undecided = check.verdict is Verdict.UNDECIDED and not lenient
-    return check.verdict is Verdict.WORSE or undecided
 
 
 def _whose(check: Check) -> str:
@@ -97,7 +95,7 @@ def _whose(check: Check) -> str:
 def reason_of(check: Check) -> str:
     """Why a check did not pass."""
     if check.difference is None:
-        lost = f"{check.run or 0:g} of {counted(check.incidents, 'incident')}"
+        lost = f"{check.run:g} of {counted(check.incidents, 'incident')}"
         return f"{lost} graded in the baseline have no grade, or lack that of an attempt"
     difference = f"{check.difference:+.3f} over {counted(check.incidents, 'incident')}"
     reason = f"{check.verdict}: {difference}, margin {check.margin:g}"

@@ -72,7 +72,7 @@ def grade(
     incidents = Incidents.of(bundle, options.seal_in(seal_file), options.world_in(of_world))
     own = options.role_split(split_roles)
     console, tally, bad = results(), Tally(), BadLines()
-    lacking = no_json = False
+    lacks_fields = no_json = False
     kept: list[Transcript] = []
     sources: list[Path | IO[bytes]] = [
         sys.stdin.buffer if name == "-" else Path(name) for name in files
@@ -90,11 +90,11 @@ def grade(
             grade_files(sources, incidents, rubric=rubric, role_split=own, jobs=workers)
         ) as every,
     ):
-        bar.show(0, None)
+        bar.show(0, total=None)
         for graded in every:
             if isinstance(graded, TranscriptError):
                 tally.bad += 1
-                lacking |= "got nothing" in graded.reason
+                lacks_fields |= "got nothing" in graded.reason
                 no_json |= "JSON" in graded.reason
                 bad.tell(graded)
             else:
@@ -105,13 +105,13 @@ def grade(
                     emit(grade_to_json(graded.grade))
                 else:
                     _print(console, graded.grade)
-            bar.show(tally.lines, None)
+            bar.show(tally.lines, total=None)
     bad.end()
     if as_json:
         emit({"summary": tally.to_json()})
-    for line in tally.told():
+    for line in tally.summary():
         note(line, "dim")
-    if lacking and tally.bad == tally.lines:
+    if lacks_fields and tally.bad == tally.lines:
         note("conversations become transcripts so: logtriage convert FILE | logtriage grade -")
     if tally.bad == tally.lines:
         if no_json:

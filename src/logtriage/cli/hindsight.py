@@ -5,7 +5,7 @@ from rich.console import Group, RenderableType
 from logtriage.actions import describe
 from logtriage.beliefs.explain import SAMPLES, Explanation, explain
 from logtriage.beliefs.then import decisions_then
-from logtriage.cli.screens import facts, heading, signed
+from logtriage.cli.screens import facts, heading, number, signed
 from logtriage.report.text import line_of
 from logtriage.state import State
 
@@ -26,14 +26,14 @@ def hindsight(
     ]
     most = signed(1.0 - explanation.hardness - explanation.at_first)
     rows = [
-        (f"{explanation.at_first:.3f}", "expected at first, before any action"),
+        (number(explanation.at_first), "expected at first, before any action"),
         (
             signed(explanation.asking_gained),
             f"what asking gained; to read everything once would gain {most}",
         ),
         (signed(explanation.decisions), "what the decisions cost, by what was known then"),
         (signed(explanation.luck), "luck of the draw: what came of it, beside what was expected"),
-        (f"{explanation.grade:.3f}", "the grade"),
+        (number(explanation.grade), "the grade"),
     ]
     shown = Group(
         *(heading("WHEN IT DECIDED"), facts(list(decisions))),

@@ -98,11 +98,10 @@ def mcp(
     if shifts:
         options.refuse_for_shifts(split_roles=roles, bundle=bundle, world=of_world, kind=kind)
         options.check_shifts_alone(task or ())
-        numbers = range(start, start + episodes)
         ids = [
             name
             for each in shifts
-            for name in shift_ids(each, split or options.SPLIT, len(numbers), numbers.start)
+            for name in shift_ids(each, split or options.SPLIT, episodes, start)
         ]
         places = _shifts(out, agent, ids, fresh=fresh, retry_unscored=retry_unscored)
     else:

@@ -1,5 +1,6 @@
 """``play``: one incident in the terminal, by a person or watched."""
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -65,7 +66,8 @@ def play(
     ] = True,
     practice: Annotated[bool, flag("Allow undo in the console.", "--practice")] = False,
     out: Annotated[
-        Path | None, option("FILE", "Append the transcript to this file as it comes, for grade.")
+        Path | None,
+        option("FILE", "Append the game to this file as it comes, for grade; a shift for report."),
     ] = None,
     bundle: options.Bundle = None,
     seal_file: options.SealFile = None,
@@ -74,21 +76,25 @@ def play(
 ) -> None:
     """Triage an incident yourself, or watch a policy.
 
-    You play in a full-screen console (extra play) in a terminal; type help for the commands. If
-    you stop early, the grade is of what you did so far. At the end the grade is explained. With
-    --json, stdout has the grade alone, and the screens go to stderr. With --split-roles, you watch
-    a team, role by role.
+    You play in a full-screen console (extra play) in a terminal, and a shift at a prompt, line by
+    line; type help for the commands. If you stop early, the grade is of what you did so far. At the
+    end the grade is explained. With --json, stdout has the grade alone, and the screens go to
+    stderr. With --split-roles, you watch a team, role by role.
     """
     from logtriage.evaluation import Incidents, PolicyFailure
 
     if is_shift(incident_id):
         from logtriage.cli.shifts import play_shift
+        from logtriage.evaluation.shifts import shift_record
 
         options.refuse_for_shifts(
-            kind=kind, world=of_world, bundle=bundle, out=out, split_roles=split_roles,
+            kind=kind, world=of_world, bundle=bundle, split_roles=split_roles,
             practice=practice, seal_file=seal_file,
         )  # fmt: skip
-        play_shift(incident_id, policy, brief=brief, as_json=as_json)
+        kept = Kept(out, lambda state: json.dumps(shift_record(incident_id, policy, state)))
+        play_shift(incident_id, policy, kept.save, brief=brief, as_json=as_json)
+        if out is not None:
+            note(f"record appended to {out}, for report and replay", "dim")
         return
     roles = options.role_split(split_roles)
     incidents = Incidents.of(bundle, options.seal_in(seal_file), options.world_in(of_world))
@@ -102,8 +108,7 @@ def play(
     console = messages() if as_json else results()
     cause, explanation = None, None
     agent = f"{policy} (practice)" if practice else policy
-    kept = None if out is None else Kept(out, partial(_line, agent=agent, roles=roles))
-    save: Save = (lambda *_: None) if kept is None else kept.save
+    save = Kept(out, partial(_line, agent=agent, roles=roles)).save
     try:
         if policy == HUMAN:
             state, explanation = _play_on_screen(
@@ -123,8 +128,8 @@ def play(
         put(console, why)
     elif explain and incident.setting is None and incident.telemetry.open_loop:
         note(NOT_CLAIMED, "dim")
-    if kept is not None:
-        kept.save(state, COMPLETED if cause is None else cause)
+    save(state, COMPLETED if cause is None else cause)
+    if out is not None:
         note(f"transcript appended to {out}", "dim")
     if as_json:
         emit(grade_to_json(graded))
@@ -138,30 +143,34 @@ def _first_of(kinds: list[str], incident: Incident, incidents: "Incidents") -> s
         raise InvalidInput(f"--kind: {incident.id} is recorded, and has no kind of a world")
     task, split, number = incident.id.split("/")
     known = get_task(task, incidents.world)
-    (incident_id,) = ids_of_kinds(kinds, known, split, 1, int(number), incidents)
+    (incident_id,) = ids_of_kinds(
+        kinds, known, split, count=1, start=int(number), incident_of=incidents
+    )
     return incident_id
 
 
-#: A function that keeps a state of a game, with the status of its transcript.
+#: A function that keeps a state of a game; of an incident, with the status of its transcript.
 Save = Callable[..., None]
 
 
-def _line(state: State, status: str, *, agent: str, roles: RoleSplit | None) -> str:
+def _line(state: State, status: str = COMPLETED, *, agent: str, roles: RoleSplit | None) -> str:
     return encode_transcript(transcript_of(state, agent=agent, status=status, role_split=roles))
 
 
 class Kept:
-    """Keeps the transcript of a game as the last line of a file, rewritten after each action."""
+    """Keeps a game as the last line of a file (None: nowhere), rewritten after each action."""
 
-    def __init__(self, path: Path, line_of: Callable[[State, str], str]) -> None:
+    def __init__(self, path: Path | None, line_of: Callable[..., str]) -> None:
         self._path = path
         self._line_of = line_of
         self._place: int | None = None
         self._written = b""
 
-    def save(self, state: State, status: str = COMPLETED) -> None:
-        """Replace the line saved before by the transcript of a state, or append it."""
-        line = f"{self._line_of(state, status)}\n".encode()
+    def save(self, *played: object) -> None:
+        """Replace the line saved before by that of a game, or append it."""
+        if self._path is None:
+            return
+        line = f"{self._line_of(*played)}\n".encode()
         with os.fdopen(open_here(self._path, os.O_RDWR | os.O_CREAT), "r+b") as file:
             place = file.seek(0, os.SEEK_END) if self._place is None else file.seek(self._place)
             if file.read() != self._written:  # another program appended to the file

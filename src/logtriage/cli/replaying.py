@@ -1,6 +1,7 @@
 """``replay``: the episodes of a run tick by tick, as a page."""
 
 import webbrowser
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -30,19 +31,19 @@ def replay(
     """Show episodes of a run tick by tick, in one HTML page.
 
     The page has screens, services, actions, the belief, and how each grade came about. With ID,
-    every episode on that incident is explained. Of a run of shifts it is a timeline of each shift.
+    every episode on that incident is explained. Of a run or file of shifts, it has timelines.
     """
-    from logtriage.evaluation.cell_files import slug
+    from logtriage.evaluation.cell_files import shifts_file, slug
     from logtriage.report.replay import MAX_BELIEFS, write_replay
 
     page = out
-    if (run / "shifts.jsonl").exists():
+    if (file := shifts_file(run)).exists():
         from logtriage.report.shifts import write_timelines
 
         if incident_id is not None:
             raise InvalidInput(f"{incident_id}: the page of a run of shifts has all of them")
         options.refuse_for_shifts(base=bases, explain=explain, seal_file=seal_file, json=as_json)
-        page = page or run / "shifts.html"
+        page = page or file.with_suffix(".html")
         most = MAX_BELIEFS if beliefs is None else beliefs
         with Bar("writing the page", "shifts"):
             count = write_timelines(run, page, beliefs=most)
@@ -63,6 +64,7 @@ def replay(
             explain=explain,
             seal=options.seal_in(seal_file),
             on_progress=bar.show,
+            note=partial(note, style="yellow"),
         )
     count = document.facts["episodes"]
     if as_json:

@@ -2,7 +2,7 @@
 
 import webbrowser
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -44,19 +44,19 @@ def compare(
     """
     from logtriage.cli.tables import print_comparisons, print_worth_differences
     from logtriage.evaluation import check_drawn_alike, compare_runs
-    from logtriage.evaluation.compare import run_names
+    from logtriage.evaluation.compare import pairing_notes, run_names
     from logtriage.evaluation.money import worth_differences
 
     prices = options.prices_in(value, cost_per_episode, token_prices)
     check_drawn_alike(run_a, run_b)
     a, b = loaded_runs([run_a, run_b], options.seal_in(seal_file))
     compared = compare_runs(a, b, policy_a=policy_a, policy_b=policy_b)
-    pairs = [(pair.task, pair.policy_a, pair.policy_b) for pair in compared]
-    money = () if prices is None else worth_differences(a, b, pairs, prices)
+    keys = [(pair.task, pair.policy_a, pair.policy_b) for pair in compared]
+    money = () if prices is None else worth_differences(a, b, keys, prices)
     if as_json:
-        by_pair = {(row.task, row.policy_a, row.policy_b): row for row in money}
-        for pair, key in zip(compared, pairs, strict=True):
-            worth = {"money": attrs.asdict(by_pair[key])} if key in by_pair else {}
+        worths = {(row.task, row.policy_a, row.policy_b): row for row in money}
+        for pair, key in zip(compared, keys, strict=True):
+            worth = {"money": attrs.asdict(worths[key])} if key in worths else {}
             emit({**attrs.asdict(pair), **worth})
     else:
         print_comparisons(
@@ -70,15 +70,12 @@ def compare(
     if a.manifest.spec.role_split != b.manifest.spec.role_split:
         splits = a.manifest.spec.role_split, b.manifest.spec.role_split
         names = {None if split is None else split.name for split in splits}
-        ours, theirs = (_players(split, marked=len(names) == 1) for split in splits)
+        alike = len(names) == 1
+        ours, theirs = (_players(split, with_fingerprint=alike) for split in splits)
         note(f"A is of {ours}, B of {theirs}", "yellow")
-    by_place = ", ".join(
-        dict.fromkeys(f"{ours} and {theirs}" for _, ours, theirs in pairs if ours != theirs)
-    )
-    if policy_a is None and policy_b is None and by_place:
-        note(f"paired by position, since the names differ: {by_place}", "yellow")
     if policy_a is None and policy_b is None:
-        note_unpaired(a, b, "A", "B")
+        for line in pairing_notes(a, b, "A", "B"):
+            note(line, "yellow")
     for side, run, other in (("A", a, b), ("B", b, a)):
         if tasks := [task for task in run.tasks if task not in other.tasks]:
             note(f"not compared, only in {side}: {', '.join(tasks)}", "yellow")
@@ -92,19 +89,10 @@ def compare(
             )
 
 
-def note_unpaired(a: "LoadedRun", b: "LoadedRun", *sides: str) -> None:
-    """Name the policies that have no partner in the other run."""
-    from logtriage.evaluation.compare import unpaired
-
-    for side, names in zip(sides, unpaired(a, b), strict=True):
-        if names:
-            note(f"not compared, only in {side}: {', '.join(names)}", "yellow")
-
-
-def _players(split: "RoleSplit | None", *, marked: bool) -> str:
+def _players(split: "RoleSplit | None", *, with_fingerprint: bool) -> str:
     if split is None:
         return "single agents"
-    mark = f", fingerprint {split.fingerprint}" if marked else ""
+    mark = f", fingerprint {split.fingerprint}" if with_fingerprint else ""
     return f"teams ({split.name}: {', '.join(split.names)}{mark})"
 
 
@@ -124,15 +112,15 @@ def report(
     legend: options.Legend = False,
     as_json: options.Json = False,
 ) -> None:
-    """Show the figures of a run, or write its HTML page.
+    """Show the figures of a run, or write its HTML page; show those of shifts that play kept.
 
     The page is that of the replay command: figures, plots, and every episode tick by tick.
     """
-    from logtriage.evaluation.cell_files import SHIFTS
+    from logtriage.evaluation.cell_files import shifts_file
     from logtriage.evaluation.shifts import shift_rows
 
     prices = options.prices_in(value, cost_per_episode, token_prices)
-    of_shifts = (run / SHIFTS).exists()
+    of_shifts = (file := shifts_file(run)).exists()
     if html or show:
         if of_shifts:
             raise InvalidInput(f"{run}: a run of shifts; logtriage replay writes its page")
@@ -152,6 +140,7 @@ def report(
                 explain=explain,
                 seal=options.seal_in(seal_file),
                 on_progress=bar.show,
+                note=partial(note, style="yellow"),
             )
         note(f"wrote {page}")
         if show:
@@ -171,7 +160,7 @@ def report(
         options.refuse_for_shifts(
             value_of_incident=value, luck_adjusted=luck_adjusted, seal_file=seal_file
         )
-        put_shifts(shift_rows(run / SHIFTS), as_json=as_json, legend=legend)
+        put_shifts(shift_rows(file), as_json=as_json, legend=legend)
         return
     (loaded,) = loaded_runs([run], options.seal_in(seal_file))
     put_run(loaded, prices, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)
@@ -219,8 +208,8 @@ def put_run(
                 f"every attempt of {each.policy}",
                 "yellow",
             )
-    kept = prices is not None and prices.per_episode is None and prices.per_million is None
-    if kept and money() and not any(row.cost for row in money()):
+    of_run = prices is not None and prices.per_episode is None and prices.per_million is None
+    if of_run and money() and not any(row.cost for row in money()):
         note(
             "the run keeps no costs, so that they are 0: give --cost-per-episode or "
             "--price-per-million-tokens",

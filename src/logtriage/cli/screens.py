@@ -36,8 +36,8 @@ def signed(value: float | None, digits: int = 3) -> str:
     """A figure with its sign, a plus for a rounded 0; a dash for no figure."""
     if value is None:
         return NO_FIGURE
-    text = f"{value:+.{digits}f}"
-    return text if float(text) else text.replace("-", "+")
+    text = number(value, digits)
+    return text if value < 0 and float(text) else f"+{text}"
 
 
 def screen(rendered: str) -> Text:

@@ -138,8 +138,7 @@ def sum_up(rows: "Sequence[Row]") -> bool:
         if unread:
             note(
                 f"{policy}: {unread:,} of {counted(usage.requests, 'reply', 'replies')} cannot be "
-                f"read; the first: "
-                f"{first!r:.200}",
+                f"read; the first: {first!r:.200}",
                 "bold red" if unread > TOO_MANY_CUT * usage.requests else "yellow",
             )
         more = (

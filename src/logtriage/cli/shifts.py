@@ -1,6 +1,6 @@
 """Shifts on the command line: ``eval --task busy_shift-v1`` and ``play busy_shift-v1/train/1``."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from itertools import product
 from pathlib import Path
@@ -13,17 +13,19 @@ from logtriage.adapters.served import ENDPOINT, Endpoint, ServedPlayer, play_ser
 from logtriage.adapters.shift_episode import ShiftEpisode
 from logtriage.cli.bar import Bar, what_is_kept
 from logtriage.cli.console import emit, messages, note, put, results, say
+from logtriage.cli.desk.session import LEAVE, YES, Session
 from logtriage.cli.figures import Figures, estimate
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.screens import facts, heading, number
 from logtriage.cli.served import in_words, served_players
-from logtriage.cli.typed import HUMAN, read_action
+from logtriage.cli.typed import HUMAN, OTHERS, commands, read_action
 from logtriage.errors import UnknownName
 from logtriage.parsing import action_to_wire
 from logtriage.parsing.calls import Wire
 from logtriage.rendering import Reply
 from logtriage.shift import (
     PLAYERS,
+    On,
     Shift,
     ShiftState,
     begin,
@@ -37,6 +39,7 @@ from logtriage.shift import (
     shift_ids,
     shift_prompt,
     take,
+    wire_in,
 )
 
 if TYPE_CHECKING:
@@ -51,8 +54,8 @@ _MEANINGS = (
     ("handed over", "incidents in a shift that were handed over"),
 )
 _HELP = (
-    "SYSTEM ACTION, such as checkout metrics user-db or checkout page TEAM; note TEXT; "
-    "wait [TICKS]; rules; screen; quit"
+    "Type SYSTEM ACTION, such as checkout metrics user-db, or any action as JSON; or note TEXT; "
+    "wait [TICKS]; rules; screen; quit. An ACTION is:"
 )
 
 
@@ -104,9 +107,8 @@ def evaluate_shifts(
     put_shifts(rows, as_json=as_json, legend=legend)
     for row, error in zip(rows, errors, strict=True):
         if row.unscored:
-            note(
-                f"{row.policy} on {row.task}: {row.unscored} unscored; the first: {error}", "yellow"
-            )
+            first = f"{row.unscored} unscored; the first: {error}"
+            note(f"{row.policy} on {row.task}: {first}", "yellow")
     for policy, player in served.items():
         note(f"{policy}: {in_words(player.asked[policy].usage)}", "dim")
     if file is not None:
@@ -154,7 +156,9 @@ def _recorder(
     return record
 
 
-def play_shift(shift_id: str, policy: str, *, brief: bool, as_json: bool) -> None:
+def play_shift(
+    shift_id: str, policy: str, save: Callable[[ShiftState], None], *, brief: bool, as_json: bool
+) -> None:
     """Play a shift line by line, or watch a player; then show the grade of each incident."""
     shift = make_shift(shift_id)
     if policy != HUMAN and policy not in PLAYERS:
@@ -163,6 +167,7 @@ def play_shift(shift_id: str, policy: str, *, brief: bool, as_json: bool) -> Non
     state = begin(shift)
     try:
         while not state.is_over:
+            save(state)
             if not brief:
                 say(console, f"\n{render(observe(state))}")
             if policy == HUMAN:
@@ -172,6 +177,7 @@ def play_shift(shift_id: str, policy: str, *, brief: bool, as_json: bool) -> Non
             state = take(state, wire)
     except EOFError:
         note("stopped early: the grade is of what was done so far", "dim")
+    save(state)
     graded = grade(state)
     if coming := len(shift.arrivals) - len(graded.incidents):
         note(f"{coming} incidents had not come yet, and count as 0", "dim")
@@ -188,29 +194,49 @@ def _ask_action(state: ShiftState) -> Wire:
     """The next action that somebody types, asked until it is understood; EOFError at the end."""
     console = messages()
     while True:
-        verb, _, rest = console.input("> ").strip().partition(" ")
+        line, wire = console.input("> ").strip(), None
+        verb, _, rest = line.partition(" ")
         match verb.lower():
             case "quit" | "exit" | "q":
-                raise EOFError
-            case "rules":
-                say(console, shift_prompt(state.shift))
+                if _confirmed(LEAVE):
+                    raise EOFError
+            case "rules" | "help" | "?":
+                if verb.lower() == "rules":
+                    say(console, shift_prompt(state.shift))
+                rows = commands(state.shift.arrivals[0].incident)
+                say(console, _HELP)
+                put(console, facts([row for row in rows if row not in OTHERS]))
             case "screen":
                 say(console, render(observe(state)))
-            case "help" | "?":
-                say(console, _HELP)
             case "wait" if not rest or (rest.isdecimal() and int(rest)):
-                return {"action_type": "wait", "ticks": int(rest or 1)}
+                wire = {"action_type": "wait", "ticks": int(rest or 1)}
             case "wait":
                 say(console, f"wait {rest!r:.40}: expected a number of ticks", "yellow")
             case "note":
-                return {"action_type": "note", "value": rest}
+                wire = {"action_type": "note", "value": rest}
+            case _ if line.startswith("{"):
+                wire = wire_in(line)
             case _ if verb in state.open and rest:
                 action = read_action(rest, state.open[verb].incident.topology)
                 wire = {"system": verb, **action_to_wire(action)}
-                read = shift_action_from_wire(wire, state)
-                if not isinstance(read, Malformed):
-                    return wire
-                say(console, f"{read.reason} (type help for the commands)", "yellow")
             case _:
                 expected = f"{verb!r:.40}: expected an open system and an action"
                 say(console, f"{expected} ({', '.join(state.open) or 'none is open'})", "yellow")
+        if wire is None:
+            continue
+        read, question = shift_action_from_wire(wire, state), None
+        if isinstance(read, On):
+            question = Session((state.open[read.system],)).question_before(read.action)
+        if isinstance(read, Malformed):
+            say(console, f"{read.reason} (type help for the commands)", "yellow")
+        elif question is None or _confirmed(question):
+            return wire
+
+
+def _confirmed(question: str) -> bool:
+    """Whether somebody confirms a question; EOFError at the end of the input."""
+    say(messages(), f"{question} Type y to confirm.", "bold yellow")
+    confirmed = messages().input("> ").strip().lower() in YES
+    if not confirmed:
+        say(messages(), "Not done.")
+    return confirmed

@@ -11,7 +11,7 @@ from logtriage.cli.console import say
 from logtriage.cli.figures import Cell, Figures, estimate, share, stacked
 from logtriage.cli.screens import heading, number
 from logtriage.errors import InvalidInput
-from logtriage.evaluation import Calls, Comparison, Interval, Losses, Row
+from logtriage.evaluation import Comparison, Interval, Losses, Row
 from logtriage.evaluation.money import Worth, WorthDifference
 from logtriage.evaluation.repeats import Repeats
 from logtriage.report.columns import DETAILS, HEADLINE, Column
@@ -283,7 +283,12 @@ def _put_losses(figures: Figures, rows: Sequence[Row], *, luck_adjusted: bool) -
     figures.put(
         ("policy", "of", "made", "right", "justified", "lucky"),
         [
-            [policy, name, *_shares(calls)]
+            [
+                policy,
+                name,
+                str(calls.count),
+                *map(share, (calls.right, calls.justified, calls.lucky)),
+            ]
             for policy, losses in explained
             for name, calls in (("pages", losses.pages), ("root causes", losses.root_causes))
             if calls is not None
@@ -314,7 +319,3 @@ def _parts(luck_adjusted: bool) -> tuple[tuple[str, str], ...]:
 
 def _means(losses: Losses, parts: Sequence[tuple[str, str]]) -> list[Cell]:
     return [stacked(getattr(losses, part)) for part, _ in parts]
-
-
-def _shares(calls: Calls) -> list[str]:
-    return [str(calls.count), *map(share, (calls.right, calls.justified, calls.lucky))]

@@ -60,12 +60,11 @@ class Tally:
             agent.worths[graded.incident] = worth
         attempts = agent.lost if graded.score is None else agent.scores
         attempts.setdefault(graded.incident, []).append(graded.score or 0.0)
-        if graded.score is None:
-            return
-        self.actions += len(graded.actions)
-        self.unread += graded.unread
+        if graded.score is not None:
+            self.actions += len(graded.actions)
+            self.unread += graded.unread
 
-    def told(self) -> Iterator[str]:
+    def summary(self) -> Iterator[str]:
         """The lines of the summary, for people."""
         from logtriage.evaluation.keeping import UNNAMED
 

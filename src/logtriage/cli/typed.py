@@ -59,7 +59,8 @@ _KINDS: Final = {
     "hand_over": ("handover", "hand the incident to the duty manager, which closes it"),
 }
 _TYPED: Final = (*actions.ACTION_TYPES, *actions.RECORDED_ACTION_TYPES, *actions.HAND_OVER_TYPES)
-_OTHERS: Final = (
+#: Commands that are no actions, and what they do.
+OTHERS: Final = (
     ("{…}", "any action as JSON, as an agent writes it"),
     ("rules", "show the runbook and the rules"),
     ("screen", "show the screen again"),
@@ -80,7 +81,7 @@ def commands(incident: Incident) -> list[tuple[str, str]]:
             for kind, (typed, what) in _KINDS.items()
             if kind in offered
         ),
-        *_OTHERS,
+        *OTHERS,
     ]
 
 

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from logtriage._lib.grouping import grouped
-from logtriage._lib.printable import counted
+from logtriage._lib.printable import counted, nudged
 from logtriage.cli.console import put, say
 from logtriage.cli.figures import Cell, Figures, listed
 from logtriage.cli.screens import facts, heading, number
@@ -144,18 +144,19 @@ def checked(console: Console, findings: Sequence["Finding"]) -> None:
 
 
 def _confused(row: Mapping[str, Any]) -> list[Cell]:
-    others = [other for other in row["others"] if other[1] >= _LEAST][:_OTHERS]
-    shares = ", ".join(
-        f"{kind}{'*' * another} {_percent(share)}" for kind, share, another in others
-    )
+    others = [
+        f"{kind}{'*' if another else ''} {_percent(share)}"
+        for kind, share, another in row["others"]
+        if share >= _LEAST
+    ]
     return [
         Text(row["kind"]),
         _percent(row["share"]),
         number(row["bits"], 2),
         _percent(row["recognised"]),
-        Text(shares or "–"),
+        Text(", ".join(others[:_OTHERS]) or "–"),
     ]
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    return f"{nudged(100 * share):.0f} %"

@@ -45,7 +45,7 @@ def show_world(world: _World, as_json: Json = False) -> None:
 def check_world_(
     world: _World,
     task: Annotated[
-        list[str] | None, option("TASK", "Look at this task alone, not at all. May be repeated.")
+        list[str] | None, option("TASK", "Check only this task; all if not given. May be repeated.")
     ] = None,
     quick: Annotated[bool, flag("Take small samples, for a first look.", "--quick")] = False,
     as_json: Json = False,

@@ -61,7 +61,7 @@ def block_of(raw: object, where: str) -> list[dict[str, Any]]:
     if not isinstance(raw, Mapping):
         raise InvalidInput(f"{where}: expected an object, got {json_kind(raw)}")
     if "refused" in raw:
-        return [dict(raw)]  # it was read already
+        return [dict(raw)]  # from answer(), read already
     kind = first(raw, ("type", "part_kind", "block_type", "content_type"))
     if absent(kind) and raw.get("thought") is True:
         return _thought(raw, where)
@@ -102,7 +102,7 @@ def _use(block: Block, where: str) -> list[dict[str, Any]]:
     if "tool_type" in block:
         return [{"type": "data"}]
     name = first(block, _NAME)
-    if absent(name):
+    if absent(name):  # a type tool-NAME may hold it
         kind = block.get("type")
         prefix, _, name = kind.partition("-") if isinstance(kind, str) else ("", "", "")
         name = name if prefix == "tool" else None
@@ -134,6 +134,7 @@ def answer(call_id: object, block: Block) -> dict[str, Any]:
 
 
 def _refusal(block: Block) -> bool | None:
+    """``refused`` of :func:`answer`, from words such as ``output-denied`` and from flags."""
     inside, error = first(block, _ANSWER), block.get("error")
     places = [each for each in (block, inside, error) if isinstance(each, Mapping)]
     noted = (each.get(key) for each in places for key in ("status", "state", "type", "part_kind"))

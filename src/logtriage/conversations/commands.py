@@ -45,8 +45,8 @@ def wires_of_command(arguments: object) -> list[Wire]:
         return []
     code = next((arguments[key] for key in ("command", "cmd", "code") if key in arguments), None)
     if isinstance(code, list):  # ["bash", "-lc", "…"]
-        shell = len(code) > 1 and isinstance(code[-1], str) and code[1:2] in (["-lc"], ["-c"])
-        code = code[-1] if shell else shlex.join(word for word in code if isinstance(word, str))
+        is_script = code[1:2] in (["-lc"], ["-c"]) and isinstance(code[-1], str)
+        code = code[-1] if is_script else shlex.join(word for word in code if isinstance(word, str))
     return list(_wires(code)) if isinstance(code, str) and len(code) <= MAX_TEXT else []
 
 
@@ -56,7 +56,7 @@ def _wires(script: str) -> Iterator[Wire]:
         words.whitespace_split = True
         command: list[str] = []
         try:
-            for word in (*words, ";"):
+            for word in (*words, ";"):  # the last command ends, too
                 if word not in _BETWEEN:
                     command.append(word)
                     continue
@@ -69,7 +69,7 @@ def _wires(script: str) -> Iterator[Wire]:
 def _action(command: list[str]) -> Iterator[Wire]:
     """The action in a command; none in other commands.
 
-    It is ``PROGRAM NAME KEY=VALUE …``, ``NAME --KEY VALUE …`` or ``NAME VALUE …``.
+    It is ``NAME KEY=VALUE …``, ``NAME --KEY VALUE …`` or ``NAME VALUE …``, after up to 2 words.
     """
     if not command or command[0] in _TEXT_TOOLS:
         return
@@ -84,7 +84,7 @@ def _action(command: list[str]) -> Iterator[Wire]:
         if equals:
             values[key] = value
         elif word.startswith("-") and key in ARGUMENTS[name]:
-            values[key] = next(given, "")
+            values[key] = next(given, "")  # the loop goes on after it
         elif not word.startswith("-"):
             free = (key for key in ARGUMENTS[name] if key not in values)
             values[next(free, "value")] = word

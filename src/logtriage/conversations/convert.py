@@ -28,7 +28,7 @@ from logtriage.conversations.rows import (
     whose,
 )
 from logtriage.conversations.sessions import LINE, SESSIONS, thread_in
-from logtriage.conversations.shapes import LINES, Lines, at, rows_in
+from logtriage.conversations.shapes import LINES, MARKED_LINES, Lines, at, rows_in
 from logtriage.conversations.wires import Style
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import LogTriageError, SealError, TranscriptError
@@ -38,7 +38,7 @@ from logtriage.transcript import Transcript
 __all__ = ["convert_file", "convert_files", "transcript_of_row"]
 
 Source = str | Path | IO[str] | IO[bytes]
-_Options = tuple[str | None, Style, Collection[str], Resolver]
+_Options = tuple[str | None, Style, Collection[str], Resolver]  # the arguments of reading_of
 OnError = Callable[[TranscriptError], None]
 #: Called with the places of rows that are beginnings of another row, and the place of that row.
 OnBeginnings = Callable[[list[str], str], None]
@@ -94,15 +94,15 @@ def convert_files(
             mark = log + repr(row.trace).encode() if tells else log
             prefixes = tuple(mark + digest for digest in row.prefixes)
             rows.append(attrs.evolve(row, prefixes=prefixes, whose=(mark, *row.whose)))
-    longer = {prefix: row for row in rows for prefix in row.prefixes[:-1]}
+    continued_in = {prefix: row for row in rows for prefix in row.prefixes[:-1]}
     beginnings: defaultdict[LogRow, list[LogRow]] = defaultdict(list)
     kept = []
     for row in rows:
-        whole = longer.get(row.prefixes[-1]) if row.prefixes else None
+        whole = continued_in.get(row.prefixes[-1]) if row.prefixes else None
         if whole is None:
             kept.append(row)
             continue
-        while (further := longer.get(whole.prefixes[-1])) is not None:
+        while (further := continued_in.get(whole.prefixes[-1])) is not None:
             whole = further
         beginnings[whole].append(row)
     for whole, parts in list(beginnings.items()):
@@ -113,7 +113,7 @@ def convert_files(
     def read_joined(row: LogRow, conversation: Conversation) -> Result:
         return _result(row.place, row.line, conversation, options)
 
-    for row in kept if style is Style.PLAN else joined(kept, read_joined):
+    for row in kept if style is Style.PLAN else joined(kept, read_joined):  # a plan is whole
         if isinstance(row.result, Reading):
             earlier = [part.spent for part in beginnings.get(row, ())]
             yield row.result.counting(row.spent.total(earlier)) if earlier else row.result
@@ -161,7 +161,7 @@ def _read(
         *(place, line, _result(place, line, conversation, options)),
         prefixes=tuple(prefixes_of(conversation)),
         spent=spent,
-        whose=whose(conversation, options[0]),
+        whose=whose(conversation, incident_at=options[0]),
         trace=None if thread_in(row, SESSIONS) else thread_in(row),
         conversation=conversation if may_be_part else None,
     )
@@ -227,7 +227,8 @@ def _values(stream: Any, name: str) -> Iterator[_Record]:
     value = _decoded(line)
     if isinstance(value, TranscriptError) and line is not None:
         rest = _other_lines(lines, len(line))
-        whole = _decoded(line[:0].join((line, *(text for _, text in rest if text is not None))))
+        texts = [line, *(text for _, text in rest if text is not None)]
+        whole = _decoded(line[:0].join(texts))  # joined by "" or b""
         if not isinstance(whole, TranscriptError):
             yield from _document(whole, name)
             return
@@ -261,7 +262,7 @@ def _other_lines(lines: Iterator[tuple[int, Any]], size: int) -> list[tuple[int,
 def _document(document: Any, name: str) -> Iterator[_Record]:
     items = document if isinstance(document, list) else [document]
     first = [item for item in items[:1] if isinstance(item, Mapping)]
-    if any(shape.fits(item) for item in first for shape in LINES[:-1]):
+    if any(shape.fits(item) for item in first for shape in MARKED_LINES):
         yield from ((f"{name}[{number}]", None, item) for number, item in enumerate(items))
     else:
         for inside, row in rows_in(document):

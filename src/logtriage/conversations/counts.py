@@ -95,13 +95,13 @@ class Spent:
 
     @classmethod
     def of(cls, turns: Iterable[Sequence[Mapping[str, Any]]], row: Counts) -> "Spent":
-        """Read the counts noted in the messages of each turn; ``row`` are those of the row."""
+        """Read the counts noted in each turn; a response counts in its first turn."""
         seen: set[str] = set()
         found = []
         for turn in turns:
             noted_in = (message.get(USED) for message in turn)
             used: dict[str, Counts] = dict(pair for pair in noted_in if isinstance(pair, tuple))
-            own = [{n: c[n] * (key not in seen) for n in c} for key, c in used.items()]
+            own = [dict.fromkeys(c, 0) if key in seen else c for key, c in used.items()]
             seen.update(used)
             found.append(_sum(own) if own else None)
         return cls(tuple(found), row)
@@ -109,26 +109,29 @@ class Spent:
     def total(self, beginnings: Sequence["Spent"] = ()) -> tuple[Counts, bool]:
         """(counts of all requests, whether any is known of some requests only).
 
-        With ``beginnings``, the rows of earlier requests, a row counts its last request.
+        With ``beginnings``, the rows of earlier requests, a row's own counts are those of its last
+        turn. So are those of a row with one turn.
         """
         turns, row = list(self.turns), self.row
         if beginnings or len(turns) == 1:
-            for one in (*beginnings, self):
-                if counts := {**one.row, **(one.turns[-1] or {})} if one.turns else {}:
+            for part in (*beginnings, self):
+                counts = {**part.row, **(part.turns[-1] or {})} if part.turns else {}
+                if counts:
                     requests = {"requests": 1} if counts.keys() & _NAMES.keys() else {}
-                    turns[len(one.turns) - 1] = {**requests, **counts}
+                    turns[len(part.turns) - 1] = {**requests, **counts}
             row = {}
-        return _whole_sum(turns, row)
+        return _total(turns, row)
 
 
 def total_of_parts(parts: Iterable[Spent]) -> tuple[Counts, bool]:
     """:meth:`Spent.total` of rows that together make a conversation."""
     totals = [part.total() for part in parts if part.turns]
-    counts, partial = _whole_sum([counts for counts, _ in totals], {})
+    counts, partial = _total([counts for counts, _ in totals], {})
     return counts, partial or any(partial for _, partial in totals)
 
 
-def _whole_sum(each: Sequence[Counts | None], row: Counts) -> tuple[Counts, bool]:
+def _total(each: Sequence[Counts | None], row: Counts) -> tuple[Counts, bool]:
+    """(sums of what all of ``each`` count, over those of the row; whether some count more)."""
     known = [counts or {} for counts in each]
     found = {**row, **_sum(known)}
     return found, any(not counts.keys() <= found.keys() for counts in known)

@@ -67,8 +67,8 @@ def _read(raw: Message, where: str) -> Messages:
     counts = usage_in(raw)
     if not counts or any(USED in message for message in messages):
         return messages
-    own = raw.get("id") if raw.get("type") == "message" else None  # Claude Code: of several lines
-    return noted(messages, counts, own if isinstance(own, str) else where)
+    key = raw.get("id") if raw.get("type") == "message" else None  # lines of Claude Code share it
+    return noted(messages, counts, key if isinstance(key, str) else where)
 
 
 def _choice(field: str, inside: str) -> Callable[[Message, str], Messages]:
@@ -84,13 +84,13 @@ def _choice(field: str, inside: str) -> Callable[[Message, str], Messages]:
     return read
 
 
-def _holds(field: str, *others: str) -> Callable[[Message], bool]:
-    return lambda raw: isinstance(raw.get(field), list) and not {"role", *others} & set(raw)
+def _holds(field: str, but_no: tuple[str, ...] = ()) -> Callable[[Message], bool]:
+    return lambda raw: isinstance(raw.get(field), list) and not {"role", *but_no} & set(raw)
 
 
 def _inside(field: str) -> Callable[[Message, str], Messages]:
     def read(raw: Message, where: str) -> Messages:
-        if where.count(".") > _DEEPEST:
+        if where.count(".") > _DEEPEST:  # a dot for each level
             raise InvalidInput(f"{where}.{field}: messages nested too deeply")
         return _listed(raw[field], f"{where}.{field}")
 
@@ -157,13 +157,14 @@ def _is_ran(raw: Message) -> bool:
     return among(raw.get("type"), ("mcp_call", "mcp_tool_call")) and done is not None
 
 
+_TYPED: Final = ("type", "kind")
 _LANGCHAIN: Final = AGENT_ROLES | OTHER_ROLES
 #: The known forms of messages; the first that fits counts.
 SHAPES: Final = (
     Shape("OpenAI: a raw response", _holds("choices"), _choice("choices", "message")),
     Shape("Gemini: a raw response", _holds("candidates"), _choice("candidates", "content")),
-    Shape("OpenAI: a response", _holds("output", "type", "kind"), _inside("output")),
-    Shape("containers of messages", _holds("messages", "type", "kind"), _inside("messages")),
+    Shape("OpenAI: a response", _holds("output", but_no=_TYPED), _inside("output")),
+    Shape("containers of messages", _holds("messages", but_no=_TYPED), _inside("messages")),
     Shape(
         "LangChain",
         lambda raw: (

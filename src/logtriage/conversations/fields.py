@@ -89,7 +89,7 @@ def at_place(place: str, error: InvalidInput) -> TranscriptError:
 
 
 def _has_messages(row: Row) -> bool:
-    """Whether a row with ``actions`` has messages, too; if these are empty, in any known field."""
+    """Whether a row with ``actions`` has messages, too; beside no action, in any known field."""
     keys = ("messages", "completion") if row["actions"] else ("nodes", *MESSAGES_AT)
     kinds = list if row["actions"] else list | str | Mapping
     return any(isinstance(row.get(key), kinds) and bool(row[key]) for key in keys)
@@ -142,8 +142,8 @@ def _with_reply(messages: list[Any], reply: Any, counts: Counts) -> list[Any]:
     own = usage_in(reply) if isinstance(reply, Mapping) else {}
     last = messages[-1] if messages else None
     if isinstance(last, Mapping) and is_from_agent(last):
-        return [*messages[:-1], *noted([last], {**counts, **own}, "")]
-    return [*messages, *noted(messages_of(reply), {**counts, **own}, "")]
+        return [*messages[:-1], *noted([last], {**counts, **own}, key="")]
+    return [*messages, *noted(messages_of(reply), {**counts, **own}, key="")]
 
 
 def last_branch(nodes: Sequence[Any]) -> list[Any]:
@@ -203,7 +203,7 @@ def status_of(row: Mapping[str, Any]) -> str:
 def extra_of(conversation: Conversation) -> dict[str, Any]:
     """The short plain fields of a row that a transcript keeps.
 
-    Of a transcript's own fields (cost, counts, ranking) only what fits: others mean other things.
+    Fields named like a transcript's (cost, counts, ranking) are kept only if their values fit.
     """
     kept = _kept(conversation.row)
     return {key: value for key, value in kept.items() if key != conversation.place}

@@ -67,19 +67,19 @@ def joined(
     for row in rows:
         if row.conversation is not None:
             groups[row.whose].append(row)
-    wholes = {
-        row: whole
+    parts_of = {
+        row: parts
         for group in groups.values()
         if _is_log(group)
-        for whole in _conversations(group)
-        for row in whole
+        for parts in _conversations(group)
+        for row in parts
     }
     for row in rows:
-        whole = wholes.get(row, ())
-        if len(whole) > 1:
-            if row is whole[0]:
-                yield attrs.evolve(row, result=_joined(whole, read))
-        elif whole and _is_fragment(row):
+        parts = parts_of.get(row, ())
+        if len(parts) > 1:
+            if row is parts[0]:  # it stands for them all
+                yield attrs.evolve(row, result=_joined(parts, read))
+        elif parts and _is_fragment(row):
             reason = f"one request, reply or message of several; {JOIN}; or number 'attempt's"
             yield attrs.evolve(row, result=TranscriptError(reason, source=row.place, line=row.line))
         else:
@@ -87,7 +87,7 @@ def joined(
 
 
 def _is_fragment(row: LogRow) -> bool:
-    """Whether a row of a log is no whole attempt, and no error of its own says so."""
+    """Whether a row is a part: refused without a reply, or one reply that is no whole attempt."""
     if not row.spent.turns:
         return isinstance(row.result, TranscriptError)
     starts = row.conversation is not None and 0 in _ticks(_shown_first(row.conversation))
@@ -110,6 +110,7 @@ def _is_log(group: Sequence[LogRow]) -> bool:
             shown.append(row.prefixes[:-1])
             is_readable = len(result.transcript.actions) == 1 and not result.unread
             calls += is_readable and not result.is_closed
+    # At least half are single calls, and what was shown before them differs or is not in the rows.
     return 2 <= len(shown) <= 2 * calls and (len({*shown}) > 1 or () in shown)
 
 
@@ -134,7 +135,7 @@ def _conversations(group: Sequence[LogRow]) -> Iterator[list[LogRow]]:
     threads: dict[str, list[LogRow]] = {}
     for row, conversation in rows:
         own, before = (_first(conversation.row, paths) for paths in (_ID_AT, _PREVIOUS_AT))
-        root = roots.get(before, before) or (own if own in followed else None)
+        root = roots.get(before, before) or (own if own in followed else None)  # first response
         roots[own] = root
         thread = thread_in(conversation.row) or root
         if thread is None:
@@ -142,7 +143,7 @@ def _conversations(group: Sequence[LogRow]) -> Iterator[list[LogRow]]:
             continue
         begun = any(part.spent.turns for part in threads.get(thread, ()))
         if begun and 0 in _ticks(_shown_first(conversation)):
-            yield threads.pop(thread)
+            yield threads.pop(thread)  # its next attempt begins
         threads.setdefault(thread, []).append(row)
     yield from threads.values()
 

@@ -104,7 +104,7 @@ def _role_of(named: object, kind: object, where: str) -> str:
     role = _ROLES.get(named.lower(), named.lower()) if isinstance(named, str) else None
     if among(role, AGENT_ROLES | OTHER_ROLES):
         return str(role)
-    if named is kind:
+    if named is kind:  # the message has no role
         raise InvalidInput(
             f"{where or 'the object'}: cannot tell who wrote it: no role, and "
             f"{'no type' if absent(kind) else f'the type {kind!r:.40}'}"
@@ -128,7 +128,7 @@ def _read_agents(message: dict[str, Any], where: str) -> None:
         if letters in _FOREIGN and key != "tool_calls" and value:
             raise InvalidInput(f"{where}.{key}: not known; calls are read from tool_calls")
     calls = message.get("tool_calls")
-    if not absent(calls) and calls is not None:
+    if calls is not None:
         message["tool_calls"] = [
             _call(call, f"{where}.tool_calls[{number}]") for number, call in enumerate(calls)
         ]
@@ -185,7 +185,7 @@ def split(message: dict[str, Any]) -> Messages:
             base = {"role": "tool"} if role == "tool" else {**message, "role": role}
             messages.append({**base, "content": [block]})
             if role == "assistant":
-                message = {**message, "tool_calls": None}
+                message = {**message, "tool_calls": None}  # the first part has them
     return [*messages, *after]
 
 
@@ -214,6 +214,6 @@ def answers_of(message: Message) -> Iterator[Answer]:
         call_id = first(message, ("tool_call_id", "tool_use_id", "call_id"))
         results, text = [answer(call_id, message)], ""
     for block in results:
-        yield Answer(block["content"], block["tool_use_id"], True, block["refused"])
+        yield Answer(block["content"], block["tool_use_id"], to_call=True, refused=block["refused"])
     if text:
         yield Answer(text)

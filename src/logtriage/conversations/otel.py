@@ -77,7 +77,7 @@ def telemetry_rows(lines: Sequence[Line]) -> list[dict[str, Any]]:
             usage = {key: span["attributes"][key] for key in span["attributes"] if "token" in key}
             if isinstance(messages[-1], Mapping) and not span["attributes"].keys() & set(_WHOLE):
                 messages = [*messages[:-1], {**messages[-1], "usage": usage}]
-                usage = {}
+                usage = {}  # it is of the reply, not of the row
             rows.append({**row, "messages": messages, "usage": usage})
     return rows
 
@@ -147,8 +147,8 @@ def _messages(span: Line) -> list[Any]:
         asked, said = [], [_event(event) for event in span["events"] if _is_event(event)]
         for event in span["events"]:  # the messages of a request in an event of its own
             if said_in := _first(event, _SAID):
-                return [*_first(event, _RULES, "system"), *_first(event, _ASKED), *said_in]
-    rules = _first(attributes, _RULES, "system") if said else []
+                return [*_first(event, _RULES, role="system"), *_first(event, _ASKED), *said_in]
+    rules = _first(attributes, _RULES, role="system") if said else []
     return [*rules, *asked, *said]
 
 
@@ -180,7 +180,8 @@ def _event(event: Any) -> Any:
     if isinstance(body.get("message"), Mapping):
         message = body.pop("message")
         body |= message
-    role = "assistant" if name.endswith(".choice") else name.split(".")[1] if "." in name else None
+    named = name.split(".")[1] if "." in name else None
+    role = "assistant" if name.endswith(".choice") else named
     message = {"role": role, "content": "", **body}
     if message["role"] == "tool" and "id" in message:
         message["tool_call_id"] = message["id"]

@@ -88,8 +88,7 @@ class _Pending:
         """How likely the step was played; steps with the least numbers are left out first."""
         if self.refused:
             return 0
-        order = (bool(self.screens), self.answer is None, self.readable)
-        return 1 + int("".join(str(int(bit)) for bit in order), 2)
+        return 1 + 4 * bool(self.screens) + 2 * (self.answer is None) + self.readable
 
 
 def played(incident: Incident, messages: Sequence[Message], steps: Sequence[Step]) -> Played:
@@ -167,8 +166,8 @@ class _Replay:
                 self._confirm(count, step.screens, step.answer, shown[step])
         for place, answer in loose:
             screens = screens_in(answer.text, self.state.incident)
-            own = any(not step.readable and step.step.by_shell for step in self.pending[-1:])
-            if not own and (screens or closed_in(answer.text)):
+            made_up = any(not step.readable and step.step.by_shell for step in self.pending[-1:])
+            if not made_up and (screens or closed_in(answer.text)):
                 count = len(self.pending)
                 if answer.to_call and screens:  # it answers no call here, and takes none back
                     count = min(count, max(0, screens[0].tick - self.state.tick))
@@ -225,11 +224,11 @@ class _Replay:
         """Play those steps of a group after which the replay shows ``screen``."""
         surplus = len(group) - (screen.tick - self.state.tick)
         # A screen of an unknown tool rules out no action: the agent may have made it up.
-        others = bool(group) and group[-1].step.id is not None and not group[-1].readable
+        by_other_tool = bool(group) and group[-1].step.id is not None and not group[-1].readable
         doubtful = [
             at
             for at, step in enumerate(group)
-            if not step.step.by_shell and not (others and step.readable)
+            if not step.step.by_shell and not (by_other_tool and step.readable)
         ]
         if not 0 <= surplus <= len(doubtful):
             raise InvalidInput(
@@ -308,16 +307,18 @@ class _Replay:
         for step in steps:
             answered = step.answer is not None and not step.screens and not step.step.by_shell
             unseen = answered and self.shows and not self.quiet
-            if not step.refused and not (unseen and not self._may_close(kept, step)):
+            is_left_out = step.refused or (unseen and not self._may_close(kept, step))
+            if not is_left_out:
                 kept.append(step)
         return kept
 
     def _may_close(self, kept: Sequence[_Pending], step: _Pending) -> bool:
         """Whether a step with an answer that is no screen may have closed the incident."""
         before = self._after(kept)[-1]
-        if before.is_closed:
+        if before.is_closed:  # by an earlier step: what comes after needs no screen
             return True
         assert step.answer is not None
+        # The harness notes a failure with None.
         failed = step.answer.refused is None or is_failure(step.answer.text)
         closes = transition(before, step.action).is_closed
         return closes and not failed and step.readable

@@ -233,7 +233,7 @@ def _joint_transcript(row: Mapping[str, Any], resolve: Resolver) -> Transcript:
 def _incident(conversation: Conversation, incident_at: str | None, resolve: Resolver) -> Incident:
     """The incident of a row. Its key and world must be those that the row names beside its id."""
     row = conversation.row
-    wanted = incident_at if incident_at is not None and "/" in incident_at else None
+    wanted = incident_at if incident_at is not None and "/" in incident_at else None  # else a path
     for path in INCIDENT_AT if wanted or incident_at is None else (incident_at,):
         name = at(row, path)
         if isinstance(name, str):
@@ -263,11 +263,11 @@ def _incident(conversation: Conversation, incident_at: str | None, resolve: Reso
 
 
 def _own_messages(conversation: Conversation, incident: Incident) -> list[Message]:
-    """The messages from the last screen of tick 0 on.
+    """The messages from the last opening screen (tick 0) on.
 
-    If the agent replies before such a screen, its replies may be examples: then only the last such
-    screen may be this incident's (else InvalidInput). If no message has one, all messages follow
-    the prompt from its last one on, without the agent's turns there.
+    Replies before an opening screen may be examples. Then the last opening screen, and no other,
+    must be this incident's; else InvalidInput. If only the prompt holds one, the messages follow
+    what the prompt shows from its last one on.
     """
     messages = conversation.messages
     opening = {n: seen for n, turn in enumerate(messages) if (seen := _opening(turn, incident))}
@@ -316,20 +316,20 @@ def _named_in(messages: Sequence[Message]) -> str | None:
     shown = (answer.text for message in others for answer in answers_of(message))
     screens = (screen for text in shown for screen in text_screens(text))
     first = next((screen for screen in screens if screen.tick == 0), None)
-    return None if first is None else _shown_by(first)
+    return None if first is None else _id_by_screen(first)
 
 
-def _shown_by(first: Screen) -> str | None:
+def _id_by_screen(first: Screen) -> str | None:
     for task in _TASKS:
         if get_task(task).horizon == first.horizon:
-            for text, name in _first_screens(task).items():
+            for text, name in _ids_by_first_screen(task).items():
                 if text in first.text:
                     return name
     return None
 
 
 @lru_cache(maxsize=len(_TASKS))
-def _first_screens(task: str) -> Mapping[str, str]:
+def _ids_by_first_screen(task: str) -> Mapping[str, str]:
     names = incident_ids(task, SPLIT, SEARCHED)
     states = (initial_state(make_incident(name)) for name in names)
     return {

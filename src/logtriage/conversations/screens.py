@@ -42,7 +42,7 @@ _NOT_DONE: Final = re.compile(
     r"|not permitted|permission|blocked|approv|skipped|timed? ?out|unavailable|error",
     re.IGNORECASE,
 )
-_SHORT: Final = 2_000
+_SHORT: Final = 2_000  # characters; what harnesses answer is no longer
 
 
 @attrs.frozen
@@ -93,7 +93,7 @@ def text_screens(text: str) -> list[Screen]:
     ends = [mark.start() for mark in marks[1:]] + [len(text)]
     return [
         Screen(int(mark[1]), int(mark[2]), _unescaped(text[:end], mark), "text")
-        for mark, end in zip(marks, ends, strict=False)
+        for mark, end in zip(marks, ends, strict=False)  # without a mark one end is left
     ]
 
 
@@ -108,7 +108,7 @@ def _unescaped(text: str, match: re.Match[str]) -> str:
         end = re.search(rf"(?<!\\)(?:\\\\)*{quote}", inside)
         inside = inside if end is None else inside[: end.start()]
     return _ESCAPED.sub(
-        lambda match: chr(int(match[1], 16)) if match[1] else _LETTERS.get(match[2], match[2]),
+        lambda mark: chr(int(mark[1], 16)) if mark[1] else _LETTERS.get(mark[2], mark[2]),
         inside,
     )
 
@@ -119,7 +119,7 @@ def mismatch(shown: str, expected: str) -> tuple[str, str] | None:
     Lines that were left out or added, and lines that were cut with a mark, are no contradiction.
     """
     wanted = list(_lines(expected))
-    if len(wanted) == 1:
+    if len(wanted) == 1:  # notation
         line = next(_lines(shown), "")
         return None if line.startswith(wanted[0]) or _is_cut(line, wanted) else (line, wanted[0])
     by_key = {key: line for line in reversed(wanted) if (key := _key(line))}
@@ -136,7 +136,7 @@ def mismatch(shown: str, expected: str) -> tuple[str, str] | None:
             continue
         if any(line.startswith(each) for each in wanted[-1:]):  # something follows on the last line
             continue
-        if key[0] in "+-" and any(_is_bare(line, each) for each in wanted):
+        if key[0] in "+-" and any(_is_bare(line, each) for each in wanted):  # a log line
             continue
         return line, by_key[key]
     return None

@@ -36,7 +36,7 @@ _CODEX_EVENTS = ("thread.", "turn.", "item.")
 _CODEX_FIELDS = frozenset({"type", "thread_id", "item", "usage", "error"})
 #: Items of Codex that are no messages.
 _CODEX_OTHERS = ("ghost_snapshot", "compaction", "compaction_summary", "other")
-_PREFIX: Final = "ATIF-"
+_ATIF: Final = "ATIF-"
 _ROLES: Final = {"agent": "assistant", "user": "user", "system": "system"}
 
 
@@ -53,7 +53,8 @@ def claude_rows(lines: Sequence[Line]) -> Rows:
     """The conversations in lines of Claude Code: for each root, the branch to its last message.
 
     In streams, which have no branches, each session is a conversation. Subagents are left out.
-    Answers to calls of the branch belong to it even if they branch off.
+    Answers to calls of the branch belong to it even if they branch off. Of lines with the same uuid
+    the last counts.
     """
     messages = [
         line
@@ -89,12 +90,12 @@ def _above(line: Line, by_uuid: Mapping[str, Line]) -> str | None:
 
 def _branch(name: str, above: Mapping[str, str | None], known: Mapping[str, str]) -> Iterator[str]:
     """The uuid of a line, of the line that it follows, and so on to a root or a ``known`` line."""
-    at: str | None = name
+    uuid: str | None = name
     seen: set[str] = set()
-    while at is not None and at not in seen:
-        yield at
-        seen.add(at)
-        at = None if at in known else above[at]
+    while uuid is not None and uuid not in seen:
+        yield uuid
+        seen.add(uuid)
+        uuid = None if uuid in known else above[uuid]
 
 
 def _on_branch(messages: Iterable[Line], branch: Collection[str]) -> Iterator[Line]:
@@ -184,7 +185,7 @@ def message_rows(lines: Sequence[Line]) -> Rows:
 def is_atif(row: Mapping[str, Any]) -> bool:
     """Whether a row is a trajectory in ATIF, the format of Harbor and others."""
     version = row.get("schema_version")
-    return isinstance(version, str) and version.startswith(_PREFIX)
+    return isinstance(version, str) and version.startswith(_ATIF)
 
 
 def row_of_trajectory(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -105,7 +105,7 @@ def is_conversation(value: Any) -> bool:
     """Whether a list is messages, not rows."""
     if not isinstance(value, list) or not value or not isinstance(value[0], Mapping):
         return False
-    if any(shape.fits(value[0]) for shape in LINES[:-1]) or not _names_no_incident(value[0]):
+    if any(shape.fits(value[0]) for shape in MARKED_LINES) or not _names_no_incident(value[0]):
         return False
     try:
         return bool(messages_of(value[:1])) and "messages" not in value[0]
@@ -167,6 +167,7 @@ LINES: Final = (
         message_rows,
     ),
 )
+MARKED_LINES: Final = LINES[:-1]  # without bare messages: a list of those is one conversation
 MANY: Final = (
     Many("messages alone", is_conversation, lambda value: [("", {"messages": value})]),
     Many(

@@ -111,7 +111,7 @@ def world_of_incident(text: str, world: WorldLike | None = None) -> World:
     if task not in UNSEEN_TASKS or split not in ALL_SPLITS or place.count("/") != 1:
         return chosen
     own = unseen_world(split, world_number(index_of(text)))
-    if chosen not in (own, default_world()):
+    if chosen not in (own, default_world()):  # the default: no world was given
         raise InvalidInput(
             f"{text!r:.200}: of world {own.name!r}, and the world given here is {chosen.name!r} "
             f"({chosen.fingerprint})"
@@ -123,7 +123,7 @@ def index_of(text: str) -> int:
     """The number at the end of an incident's id; InvalidInput if not canonical, or too large."""
     digits = text.rpartition("/")[2]
     canonical = digits.isascii() and digits.isdigit() and (digits == "0" or digits[0] != "0")
-    if not canonical or len(digits) > 15 or int(digits) >= MAX_INDEX:
+    if not canonical or len(digits) > len(str(MAX_INDEX)) or int(digits) >= MAX_INDEX:
         raise InvalidInput(
             f"incident id {text!r}: index must be a whole number below {MAX_INDEX}, "
             "without sign or leading zeros"
@@ -158,7 +158,7 @@ def _part_error(parts: list[str]) -> str:
     if not is_of_task(parts[0]) or len(parts) > 2:
         return "expected <task>/<split>/<index>"
     missing = "the number is" if len(parts) == 2 else "the split and the number are"
-    split = parts[1] if parts[-1] in ALL_SPLITS else SPLITS[2]
+    split = parts[-1] if parts[-1] in ALL_SPLITS else "test"
     return f"{missing} missing; expected {parts[0]}/{split}/0, for example"
 
 

@@ -111,16 +111,14 @@ def _topology(
     else:
         return task.topology, ood
     size = between(draw(key, Slot.TOPOLOGY_SIZE), *sizes)
-    return random_topology(incident_id.seed, size, world.rules.teams, world, ood), None
+    return random_topology(incident_id.seed, size, world.rules.teams, world, held_out=ood), None
 
 
 def _directory(world: World, seed: int, topology: Topology) -> tuple[str, ...]:
     """The owner of each service: the owner it names, or an owner drawn by its tier."""
     rows = _owners(world, topology)
     drawn = draws(subkey(seed, DIRECTORY_STREAM), (0,) * len(rows), step=1)
-    return tuple(
-        [row[(bits >> 32) * len(row) >> 32] for row, bits in zip(rows, drawn, strict=True)]
-    )
+    return tuple([row[below(bits, len(row))] for row, bits in zip(rows, drawn, strict=True)])
 
 
 @lru_cache(maxsize=512)
@@ -156,11 +154,11 @@ def _parts(
     brought_about = secondary(world, topology, truth)
     return tuple(
         Part(
-            Fault(kind, topology.names[service]),
-            frozenset({topology.names[service]}),
-            frozenset({team}),
-            frozenset(accepted_remedies(world, topology, Hypothesis(((kind, service),)))),
-            service in brought_about,
+            fault=Fault(kind, topology.names[service]),
+            root_causes=frozenset({topology.names[service]}),
+            teams=frozenset({team}),
+            remedies=frozenset(accepted_remedies(world, topology, Hypothesis(((kind, service),)))),
+            secondary=service in brought_about,
         )
         for (kind, service), team in zip(truth.faults, teams, strict=True)
     )

@@ -30,7 +30,8 @@ def kinds_drawn(task: TaskSpec, split: str) -> tuple[str, ...]:
         faults = [kind.name for kind in world.kinds if kind.drifts or not setting.creeping]
         benign = [kind.name for kind in world.benign] if setting.benign else []
         return (*faults, *benign)
-    table = prior(setting, task.topology, split == "ood")
+    held = split == "ood"
+    table = prior(setting, task.topology, held)
     rows = zip(table.hypotheses, table.weights, strict=True)
     possible = [hypothesis for hypothesis, weight in rows if weight]
     names = {kind for hypothesis in possible for kind, _ in hypothesis.faults}

@@ -91,7 +91,8 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
             raise UnknownName("kind of observations", observations, OBSERVATIONS)
         sheet = task_of(task, world)
         worlds = checked_pool(sheet, pool)
-        self._playlist = Playlist(sheet, split, topology is not None, worlds)
+        own = topology is not None
+        self._playlist = Playlist(sheet, split, own_topology=own, pool=worlds)
         self._batch = BatchedTriage(sheet, topology=topology, rubric=rubric, dtype=dtype, pool=pool)
         self.task = sheet.id
         self._beliefs = BeliefScreens(self._batch) if observations == "belief" else None
@@ -121,7 +122,8 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         if seed is not None or not self._playlist.begun:
             self._playlist.begin(self.np_random)
         asked = option(options, "ids")
-        self._playlist.ask([] if asked is None else asked, 0 if asked is None else self.num_envs)
+        at_least = 0 if asked is None else self.num_envs
+        self._playlist.ask([] if asked is None else asked, at_least)
         screen = self._batch.reset(self._split, self._playlist.take(self.num_envs))
         self._closed = screen.closing >= 0
         shown = screen.observation if self._beliefs is None else self._beliefs.begin(screen)
@@ -140,7 +142,7 @@ class TriageVectorEnv(VectorEnv[Floats, NDArray[np.int64], NDArray[Any]]):
         if len(free):
             self._batch.restart(free, self._playlist.take(len(free)))
         screen = self._batch.step(chosen, active)
-        self._closed = screen.closing >= 0
+        self._closed = screen.closing >= 0  # -1 while it is open
         truncations = screen.closing == _OUT_OF_TIME
         shown = screen.observation
         if self._beliefs is not None:

@@ -85,8 +85,8 @@ class Playlist:
                     " make another environment for another task or split"
                 )
             return parsed.index
-        whole = isinstance(name, int | np.integer) and not isinstance(name, bool)
-        if not (whole and 0 <= name < MAX_INDEX):
+        is_number = isinstance(name, int | np.integer) and not isinstance(name, bool)
+        if not (is_number and 0 <= name < MAX_INDEX):
             raise InvalidInput(
                 f"incident {name!r}: expected an id, {self._task.id}/{self._split}/<index>, or "
                 f"a whole number in [0, {MAX_INDEX})"
@@ -97,7 +97,7 @@ class Playlist:
 def _check_playable(task: TaskSpec, split: str, own_topology: bool, *, pooled: bool) -> None:
     check_split(split)
     if pooled:
-        return
+        return  # checked_pool has seen to it
     check_one_world(task)
     if split == "ood" and not own_topology:
         raise InvalidInput(
@@ -139,7 +139,8 @@ class Incidents:
     ) -> None:
         self.task = self._drawn = task_of(task, world, horizon)
         numbers = () if pool is None else checked_pool(self.task, pool)
-        self.playlist = Playlist(self.task, split, topology is not None, numbers)
+        own_topology = topology is not None
+        self.playlist = Playlist(self.task, split, own_topology=own_topology, pool=numbers)
         if numbers:
             if topology is not None:
                 raise InvalidInput(
@@ -166,7 +167,7 @@ class Incidents:
         return index, draw_incident(task, name, self._own)
 
 
-def standing(state: State, index: int | None, rubric: Rubric | None) -> dict[str, Any]:
+def info_of(state: State, index: int | None, rubric: Rubric | None) -> dict[str, Any]:
     """The entries of an info on a state; ``index`` gives the truth away, None leaves it out."""
     known = {
         "score": score(state, rubric),

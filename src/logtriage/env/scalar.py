@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from logtriage.actions import all_actions
 from logtriage.dynamics import transition
-from logtriage.env.incidents import Incidents, option, standing
+from logtriage.env.incidents import Incidents, info_of, option
 from logtriage.env.spaces import action_space, box_of
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import Rubric, reward
@@ -135,7 +135,7 @@ class TriageEnv(gymnasium.Env[Floats, np.int64]):
         screen = observe(state)
         info = {
             "action_mask": action_mask(screen),
-            **standing(state, self._index if self._show_id else None, self._rubric),
+            **info_of(state, self._index if self._show_id else None, self._rubric),
         }
         # Each world of a pool has a layout of its own, with columns named by its teams.
         layout = None if self._incidents.pooled else self._layout

@@ -127,11 +127,11 @@ def ece(confidences: Sequence[float], right: Sequence[bool]) -> float:
     return float(_errors(np.asarray(confidences, float)[None], np.asarray(right, float)[None])[0])
 
 
-def share_bounds(hits: int, count: int, level: float) -> tuple[float, float]:
-    """Exact (low, high) of a share (Clopper and Pearson), wrong with probability <= ``level``."""
+def share_bounds(hits: int, count: int, error: float) -> tuple[float, float]:
+    """Exact (low, high) of a share (Clopper and Pearson), wrong with probability <= ``error``."""
     return (
-        0.0 if hits == 0 else _share_at(hits, count, level / 2, above=True),
-        1.0 if hits == count else _share_at(hits, count, level / 2, above=False),
+        0.0 if hits == 0 else _share_at(hits, count, error / 2, above=True),
+        1.0 if hits == count else _share_at(hits, count, error / 2, above=False),
     )
 
 
@@ -176,7 +176,7 @@ def _error_of(stated: Sequence[float], right: Sequence[bool]) -> tuple[Interval,
 def _errors(confidences: Any, outcomes: Any) -> Any:
     """The calibration error of each row of (rows, count) confidences and outcomes."""
     places = np.minimum(BINS - 1, (confidences * BINS).astype(int))
-    gaps = [
+    gaps = [  # each times the count of its bin
         np.abs(((confidences - outcomes) * (places == number)).sum(axis=1))
         for number in range(BINS)
     ]
@@ -213,8 +213,8 @@ def _bars(rows: Sequence[_Episode]) -> tuple[Bar, ...]:
     for number in range(BINS + 1):
         bar = number / BINS
         below = [stated is not None and stated.confidence < bar for stated, _, _ in known]
-        graded = [(w if under else g, w) for under, (_, g, w) in zip(below, known, strict=True)]
-        net = net_value(graded)
+        pairs = zip(below, known, strict=True)
+        net = net_value([(worth if under else score, worth) for under, (_, score, worth) in pairs])
         if net is not None:
             bars.append(Bar(bar, fmean(below), net))
     return tuple(bars)
@@ -229,6 +229,7 @@ def _share_at(hits: int, count: int, tail: float, *, above: bool) -> float:
 
     def lies_below(share: float) -> bool:
         logs = ways + numbers * np.log(share) + (count - numbers) * np.log1p(-share)
-        return (float(np.exp(logs).sum()) < tail) is above
+        too_rare = float(np.exp(logs).sum()) < tail
+        return too_rare if above else not too_rare  # so many grow likelier with the share
 
     return bisected(0.0, 1.0, lies_below)

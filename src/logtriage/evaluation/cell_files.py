@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -24,6 +25,7 @@ TRANSCRIPTS: Final = "transcripts"
 EXPLANATIONS: Final = "explanations"
 #: The file of a run of shifts.
 SHIFTS: Final = "shifts.jsonl"
+_OF_A_SHIFT: Final = itemgetter("shift", "policy", "error", "actions", "grade", "forward_all")
 #: The journal of open episodes (:class:`UnderWay`).
 UNDER_WAY: Final = ".under-way.jsonl"
 _SLUG: Final = 40
@@ -86,6 +88,24 @@ def read_lines(path: Path) -> list[bytes]:
         return []
     with path.open("rb") as file:
         return list(_whole_lines(file))
+
+
+def shifts_file(run: Path) -> Path:
+    """The file of a run of shifts: ``run`` itself if it is a file, else that of the directory."""
+    return run if run.is_file() else run / SHIFTS
+
+
+def read_shifts(file: Path) -> list[dict[str, Any]]:
+    """The records of a file of shifts; an InvalidInput names a line that is none."""
+    records = []
+    for at, line in enumerate(read_lines(file), start=1):
+        try:
+            records.append(json.loads(line))
+            _OF_A_SHIFT(records[-1])
+        except (ValueError, KeyError, TypeError) as error:
+            why = f"no record of a shift ({error!r}); logtriage grade takes transcripts"
+            raise InvalidInput(f"{file}:{at}: {why}") from None
+    return records
 
 
 def append(path: Path, lines: bytes) -> None:

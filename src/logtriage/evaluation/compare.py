@@ -1,7 +1,7 @@
 """Two runs side by side, on the incidents that both played."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
 from os import PathLike
 from pathlib import Path
@@ -16,7 +16,7 @@ from logtriage.evaluation.losses import Losses, loss_difference
 from logtriage.evaluation.manifest import Manifest, read_manifest
 from logtriage.evaluation.net_values import net_difference, net_value
 from logtriage.evaluation.repeats import attempts_of, policies_of
-from logtriage.evaluation.statistics import Interval, bound_of, paired_difference
+from logtriage.evaluation.statistics import Interval, paired_difference
 from logtriage.grading import Grade
 from logtriage.registry.policies import CONSTANT
 
@@ -92,13 +92,13 @@ def pair_runs(
     a: LoadedRun, b: LoadedRun, policy_a: str | None, policy_b: str | None
 ) -> tuple[list[tuple[str, str]], list[str]]:
     """(pairs of policies, tasks that both runs have); raises as :func:`compare_runs`."""
-    _drawn_alike((a.directory, a.manifest), (b.directory, b.manifest))
+    _check_alike((a.directory, a.manifest), (b.directory, b.manifest))
     if a.manifest.bundle != b.manifest.bundle:
         _check_same_truths(a, b)
     if policy_a is None and policy_b is None and (shared := pairs_of(a, b)):
         pairs = shared
     else:
-        pairs = [(_policy(a, policy_a), _policy(b, policy_b))]
+        pairs = [(_chosen_policy(a, policy_a), _chosen_policy(b, policy_b))]
     tasks = [task for task in a.tasks if task in b.tasks]
     if not tasks:
         raise InvalidInput(f"no task in common: {', '.join(a.tasks)} and {', '.join(b.tasks)}")
@@ -149,6 +149,7 @@ def is_constant(policy: str) -> bool:
 
 
 def _agents(policies: Iterable[str]) -> list[str]:
+    """The policies that are no constants; all of them if all are constants."""
     names = list(policies)
     return [name for name in names if not is_constant(name)] or names
 
@@ -163,7 +164,17 @@ def unpaired(a: LoadedRun, b: LoadedRun) -> tuple[list[str], list[str]]:
     )
 
 
-def _policy(run: LoadedRun, name: str | None) -> str:
+def pairing_notes(a: LoadedRun, b: LoadedRun, *sides: str) -> Iterator[str]:
+    """Which agents :func:`pairs_of` pairs by position, and which have no partner, in words."""
+    named = [f"{ours} and {theirs}" for ours, theirs in pairs_of(a, b) if ours != theirs]
+    if named:
+        yield f"paired by position, since the names differ: {', '.join(named)}"
+    for side, names in zip(sides, unpaired(a, b), strict=True):
+        if names:
+            yield f"not compared, only in {side}: {', '.join(names)}"
+
+
+def _chosen_policy(run: LoadedRun, name: str | None) -> str:
     if name is not None:
         if name not in run.policies:
             raise UnknownName(f"policy of {run.directory}", name, run.policies)
@@ -189,32 +200,32 @@ def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) ->
     planned_b = attempts_planned(b, name_b, [task])
     planned = planned_a.keys() & planned_b.keys()
     return Comparison(
-        task,
-        name_a,
-        name_b,
-        a.rubrics[task][0],
-        len(shared),
-        len(scores_a) - len(shared),
-        len(scores_b) - len(shared),
-        fmean(before),  # rounded as the bounds are
-        fmean(after),
-        _bound(a, name_a, task, planned, planned_a),
-        _bound(b, name_b, task, planned, planned_b),
-        difference,
-        sum(new > old for old, new in pairs),
-        sum(new < old for old, new in pairs),
-        sum(new == old for old, new in pairs),
-        _losses(a, b, task, name_a, name_b),
-        a.manifest.seal,
-        net_of(a, shared, before, after),
-        a.split_of(task),
+        task=task,
+        policy_a=name_a,
+        policy_b=name_b,
+        rubric=a.rubrics[task][0],
+        shared=len(shared),
+        only_a=len(scores_a) - len(shared),
+        only_b=len(scores_b) - len(shared),
+        mean_a=fmean(before),  # rounded as the bounds are
+        mean_b=fmean(after),
+        bound_a=_bound(a, name_a, task, planned, planned_a),
+        bound_b=_bound(b, name_b, task, planned, planned_b),
+        difference=difference,
+        better=sum(new > old for old, new in pairs),
+        worse=sum(new < old for old, new in pairs),
+        same=sum(new == old for old, new in pairs),
+        losses=_losses(a, b, task, name_a, name_b),
+        seal=a.manifest.seal,
+        net=net_of(a, shared, before, after),
+        split=a.split_of(task),
     )
 
 
 def net_of(
     run: LoadedRun, shared: Sequence[str], before: Sequence[float], after: Sequence[float]
 ) -> NetComparison | None:
-    """The net values of scores on ``shared`` incidents; None if an incident has no worth."""
+    """The net values of scores on ``shared`` incidents; None without, or if one has no worth."""
     worths = [run.incidents(name).worth_of_hand_over for name in shared]
     known = [worth for worth in worths if worth is not None]
     if len(known) < len(worths):
@@ -261,7 +272,7 @@ def _bound(
     """The mean over planned incidents, with 0 for attempts without a score."""
     graded = grades_of(run, agent, [task])
     means = [fsum(each.score for each in graded.get(name, ())) / attempts[name] for name in planned]
-    return bound_of(means) or 0.0
+    return fmean(means)  # both runs have scored one at least
 
 
 def check_drawn_alike(run_a: str | PathLike[str], run_b: str | PathLike[str]) -> None:
@@ -271,10 +282,10 @@ def check_drawn_alike(run_a: str | PathLike[str], run_b: str | PathLike[str]) ->
         SealError, InvalidInput: with what differs, or for a directory without a sound run.
     """
     a, b = Path(run_a), Path(run_b)
-    _drawn_alike((a, read_manifest(a)), (b, read_manifest(b)))
+    _check_alike((a, read_manifest(a)), (b, read_manifest(b)))
 
 
-def _drawn_alike(*runs: tuple[Path, Manifest]) -> None:
+def _check_alike(*runs: tuple[Path, Manifest]) -> None:
     if len({manifest.spec.world for _, manifest in runs}) > 1:
         worlds = ", ".join(
             f"{directory} is of {run.spec.world.name!r} ({run.spec.world.fingerprint})"

@@ -67,7 +67,7 @@ def record_episode(incident: Incident, factory: policies.PolicyFactory, agent: s
             try:
                 state = next(states)
             except StopIteration as end:
-                return state, _ranking(policy, state, end.value)
+                return state, _ranking(policy, state, memory=end.value)
 
     return _record(incident, play, agent)
 
@@ -92,7 +92,7 @@ def record_joint_episode(
     """Play an incident with a team; the transcript names the split and each action's tick."""
 
     def play() -> tuple[State, Mapping[str, object]]:
-        return play_joint_episode(incident, factory(incident), split), {}
+        return play_joint_episode(incident, factory(incident), split), {}  # teams do not rank
 
     return _record(incident, play, agent, split)
 

@@ -68,19 +68,18 @@ def explain_run(
         check_explainable(run.manifest.spec, run.incidents)
         for cell in run.planned:
             mend(cell_path(directory, EXPLANATIONS, cell))
-        tasks = [task for cell in run.planned for task in _open_tasks(run, cell, episodes)]
-        if tasks:
+        left = [episode for cell in run.planned for episode in _left_of(run, cell, episodes)]
+        if left:
             (directory / store.SUMMARY_FILE).unlink(missing_ok=True)
-        with closing(in_order(_explain, tasks, workers)) as explained:
-            for task, line in watched(explained, on_progress, len(tasks)):
-                append(cell_path(directory, EXPLANATIONS, task.cell), line)
+        with closing(in_order(_explain, left, workers)) as explained:
+            for episode, line in watched(explained, on_progress, len(left)):
+                append(cell_path(directory, EXPLANATIONS, episode.cell), line)
         for cell in run.planned:
             put_in_order(cell_path(directory, EXPLANATIONS, cell), cell.ids)
         run = load_run(directory, seal=seal)
         rows = summarise(run)
         if run.complete:
-            figures = rows_to_json(rows)
-            store.write_json(directory / store.SUMMARY_FILE, figures)
+            store.write_json(directory / store.SUMMARY_FILE, rows_to_json(rows))
     return rows
 
 
@@ -107,29 +106,30 @@ def check_explainable(spec: RunSpec, incidents: Incidents) -> tuple[str, ...]:
 
 
 @attrs.frozen
-class _Task:
+class _Episode:
     cell: Cell
     incidents: Incidents
     graded: Graded
 
 
-def _open_tasks(run: LoadedRun, cell: Cell, episodes: int) -> list[_Task]:
+def _left_of(run: LoadedRun, cell: Cell, count: int) -> list[_Episode]:
+    """The episodes to explain among the first ``count`` of a cell."""
     key = cell.policy, cell.task
-    explained, no_ids = run.explained[key], attrs.evolve(cell, ids=())
+    explained, no_ids = run.explained[key], attrs.evolve(cell, ids=())  # workers need no ids
     return [
-        _Task(no_ids, run.incidents, graded)
-        for graded in run.grades[key][:episodes]
+        _Episode(no_ids, run.incidents, graded)
+        for graded in run.grades[key][:count]
         if graded.closing is not None  # None: unscored, or left open
         and graded.incident not in explained
         and why_unexplained(run.incidents(graded.incident)) is None
     ]
 
 
-def explained_state(incident: Incident, graded: Graded) -> Explanation:
+def explanation_of(incident: Incident, graded: Graded) -> Explanation:
     """Explain a scored episode of a single agent; raises as :func:`explain`."""
     return explain(played_state(incident, graded), samples=SAMPLES)
 
 
-def _explain(task: _Task) -> bytes:
-    explanation = explained_state(task.incidents(task.graded.incident), task.graded)
-    return encode_explanation(task.graded, explanation)
+def _explain(episode: _Episode) -> bytes:
+    explanation = explanation_of(episode.incidents(episode.graded.incident), episode.graded)
+    return encode_explanation(episode.graded, explanation)

@@ -98,7 +98,7 @@ def _explanation(kept: _Line, graded: Graded | None) -> Explanation:
     figures = _fields(kept, but=("incident", "digest", "steps"))
     explanation = Explanation(**figures, steps=steps)
     made = explanation.without_luck + explanation.luck
-    if not abs(made - graded.score) <= _TOLERANCE:
+    if not abs(made - graded.score) <= _TOLERANCE:  # refuses NaN, too
         raise InvalidInput(
             f"at_first + asking_gained + decisions + luck is {made!r}, "
             f"expected the grade, {graded.score!r}"

@@ -110,10 +110,11 @@ def gate_runs(
         for check in _checks(run, base, ours, theirs, margins or Margins())
     ]
     if policy is None and base_policy is None:
-        for name in unpaired(base, run)[0]:
+        for name in unpaired(base, run)[0]:  # those of the base
             lost = len(grades_of(base, name, base.tasks))
             if lost and not base.is_scripted(name):
-                checks.append(Check(name, name, UNSCORED, Verdict.WORSE, lost, float(lost), 0.0))
+                worse = Check(name, name, UNSCORED, Verdict.WORSE, lost, run=float(lost), base=0.0)
+                checks.append(worse)
     if not any(check.incidents for check in checks):
         raise InvalidInput(f"{base.directory} has no scored incident that {run.directory} plays")
     return tuple(checks)
@@ -124,27 +125,29 @@ def _checks(
 ) -> Iterator[Check]:
     # Over the base's tasks: what the run leaves out is lost, a whole task as well as an incident.
     before, after = grades_of(base, theirs, base.tasks), grades_of(run, ours, run.tasks)
-    planned = attempts_planned(base, theirs, base.tasks), attempts_planned(run, ours, run.tasks)
+    planned_before = attempts_planned(base, theirs, base.tasks)
+    planned_after = attempts_planned(run, ours, run.tasks)
 
-    def missing(graded: Sequence[object], attempts: int) -> float:
-        return 1.0 - len(graded) / max(1, attempts, len(graded))
+    def missing(graded: Sequence[object], planned: int) -> float:
+        return 1.0 - len(graded) / max(1, planned)  # all, if none was planned
 
     lost = sum(
-        missing(after.get(name, ()), planned[1][name]) > missing(grades, planned[0][name])
+        missing(after.get(name, ()), planned_after[name]) > missing(grades, planned_before[name])
         for name, grades in before.items()
     )
     verdict = Verdict.WORSE if lost else Verdict.NO_WORSE
-    yield Check(ours, theirs, UNSCORED, verdict, len(before), float(lost), 0.0)
+    yield Check(ours, theirs, UNSCORED, verdict, len(before), run=float(lost), base=0.0)
     shared = [(before[name], after[name]) for name in before if name in after]
     grades = [(_mean_score(old), _mean_score(new)) for old, new in shared]
-    yield judged(Check(ours, theirs, GRADE, Verdict.UNMEASURED, 0), grades, margins.grade)
+    unmeasured = Check(ours, theirs, GRADE, Verdict.UNMEASURED, incidents=0)
+    yield judged(unmeasured, grades, margins.grade)
     for measure, value, margin in (
         (MIS_PAGED, mis_paged, margins.mis_paged),
         (FALSE_ALARM, alarmed, margins.false_alarm),
     ):
         shares = [(_share(base, old, value), _share(run, new, value)) for old, new in shared]
         known = [(old, new) for old, new in shares if old is not None and new is not None]
-        yield judged(Check(ours, theirs, measure, Verdict.UNMEASURED, 0), known, margin)
+        yield judged(attrs.evolve(unmeasured, measure=measure), known, margin)
 
 
 def _mean_score(attempts: Sequence[Grade]) -> float:
@@ -167,6 +170,7 @@ def judged(check: Check, pairs: Sequence[tuple[float, float]], margin: float) ->
     graded = check.measure == GRADE
     difference = (paired_difference if graded else paired_share_difference)(before, after)
     assert difference is not None  # there is a pair
+    # Bounds of the gain: a mis-page less is one.
     low, high = difference.bounds if graded else (-end for end in reversed(difference.bounds))
     verdict = Verdict.WORSE if high < 0.0 else Verdict.UNDECIDED
     if low > -margin:

@@ -18,6 +18,7 @@ from logtriage.roles import RoleSplit
 from logtriage.roles.splits import splits_with
 from logtriage.transcript import Transcript
 
+#: Lines that travel to a worker at a time.
 _LINES: Final = 64
 
 
@@ -145,7 +146,7 @@ def _chunks(sources: Iterable[Path | IO[bytes]], grader: _Grader, size: int) -> 
                 if empty:
                     raise InvalidInput(f"{_name(stream)}: empty: nothing to grade")
     except (OSError, LogTriageError) as error:
-        yield _Lines("", (), grader, error)
+        yield _Lines("", (), grader, failure=error)
 
 
 def _of_stream(stream: IO[bytes], grader: _Grader, size: int) -> Iterator[_Lines]:
@@ -158,7 +159,8 @@ def _of_stream(stream: IO[bytes], grader: _Grader, size: int) -> Iterator[_Lines
             yield _Lines(name, tuple(some), grader)
             some = []
         if line is None:
-            yield _Lines(name, (), grader, TranscriptError(TOO_LONG, source=name, line=number))
+            failure = TranscriptError(TOO_LONG, source=name, line=number)
+            yield _Lines(name, (), grader, failure=failure)
     if some:
         yield _Lines(name, tuple(some), grader)
 

@@ -88,8 +88,7 @@ class Kept:
             put_in_order(cell_path(self.directory, TRANSCRIPTS, cell), cell.ids)
         run = load_run(self.directory, seal=self.seal)
         rows = summarise(run)
-        figures = rows_to_json(rows)
-        store.write_json(self.directory / store.SUMMARY_FILE, figures)
+        store.write_json(self.directory / store.SUMMARY_FILE, rows_to_json(rows))
         return rows
 
 
@@ -156,8 +155,8 @@ def keep_run(
     own = _by_policy(transcripts)
     ids = [transcript.incident for transcript in transcripts]
     tasks = [RECORDED_TASK if is_recorded(name) else incidents(name).task for name in ids]
-    of_split = {name.split("/")[1] for name in ids if not is_recorded(name)}
-    if SEALED in of_split and (len(of_split) > 1 or any(map(is_recorded, ids))):
+    drawn_in = {name.split("/")[1] for name in ids if not is_recorded(name)}
+    if SEALED in drawn_in and (len(drawn_in) > 1 or any(map(is_recorded, ids))):
         raise InvalidInput("sealed incidents and others: make a run of each")
     played_in = {split_of(transcript, splits) for transcript in transcripts}
     if len(played_in) > 1:
@@ -168,8 +167,8 @@ def keep_run(
     spec = RunSpec(
         tuple(own),
         tuple(tasks),
-        of_split.pop() if len(of_split) == 1 else "test",
-        max(map(len, own.values()), default=0),
+        split=drawn_in.pop() if len(drawn_in) == 1 else "test",
+        episodes=max(map(len, own.values()), default=0),
         role_split=played_in.pop() if played_in else None,
         world=incidents.world,
         incidents={name: tuple(played) for name, played in own.items()},

@@ -110,8 +110,9 @@ def load_run(
         used = get_rubric(cell.rubric) if rubric is None else rubric
         rubrics[cell.task] = used.id, used.digest
     if rubric is None and rubrics != manifest.rubrics:
-        task = next(name for name in rubrics if rubrics[name] != manifest.rubrics.get(name))
-        was, now = rubric_label(manifest.rubrics.get(task)), rubric_label(rubrics[task])
+        ours, theirs = rubrics, manifest.rubrics
+        task = next(name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name))
+        was, now = rubric_label(theirs.get(task)), rubric_label(ours.get(task))
         raise RubricError(
             f"{directory / RUN_FILE}: {task} was graded by {was}, "
             f"logtriage {__version__} grades it by {now}; play the run again"
@@ -128,7 +129,7 @@ def load_run(
     for cell in planned:
         key = cell.policy, cell.task
         by_incident = {grade.incident: grade for grade in grades[key]}
-        explained[key] = {} if rubric else read_explanations(directory, cell, by_incident)
+        explained[key] = read_explanations(directory, cell, by_incident) if rubric is None else {}
     return LoadedRun(
         directory, manifest, planned, incidents, rubrics, transcripts, grades, explained
     )
@@ -144,7 +145,7 @@ def _incidents_of(directory: Path, manifest: Manifest, seal: Seal | None) -> Inc
         return Incidents(seal=seal, world=manifest.spec.world)
     copy = next(copies_of(directory, manifest.bundle), None)
     if copy is not None:
-        return Incidents(copy, manifest.bundle, seal, manifest.spec.world)
+        return Incidents(copy, digest=manifest.bundle, seal=seal, world=manifest.spec.world)
     others = [directory / name for name in BUNDLES if (directory / name).exists()]
     if not others:
         raise InvalidInput(f"{directory}: the recorded incidents ({BUNDLES[0]}) are missing")

@@ -64,8 +64,8 @@ def locate(ranked: Iterable[tuple[str, Ranking, Set[str]]]) -> tuple[Located, ..
 
 
 def _located(kind: str | None, rows: Sequence[tuple[str, Ranking, Set[str]]]) -> Located:
-    at = [fmean(hit_at(k, ranking, accepted) for _, ranking, accepted in rows) for k in _KS]
-    return Located(kind, len(rows), at[0], at[2], at[4], fmean(at))
+    at = {k: fmean(hit_at(k, ranking, accepted) for _, ranking, accepted in rows) for k in _KS}
+    return Located(kind, len(rows), ac1=at[1], ac3=at[3], ac5=at[5], avg5=fmean(at.values()))
 
 
 def ranking_to_json(ranking: Ranking) -> list[str | list[str]]:

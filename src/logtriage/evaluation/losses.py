@@ -54,7 +54,7 @@ def losses_of(attempts: Iterable[Sequence[Explanation]]) -> Losses | None:
     if not explained:
         return None
     steps = [step for episode in explained for step in episode.steps]
-    judged = [step for step in steps if step.justified is not None]
+    judged = [step for step in steps if step.justified is not None]  # pages and root causes
     return Losses(
         episodes=len(explained),
         **_figures(lambda name: mean_of_attempts([_values(each, name) for each in every])),
@@ -86,10 +86,10 @@ def _values(explained: Sequence[Explanation], name: str) -> list[float]:
 
 def _calls(steps: Sequence[Step]) -> Calls:
     if not steps:
-        return Calls(0, None, None, None)
+        return Calls(0, right=None, justified=None, lucky=None)
     return Calls(
         len(steps),
-        fmean(bool(step.right) for step in steps),
-        fmean(bool(step.justified) for step in steps),
-        fmean(step.lucky for step in steps),
+        right=fmean(bool(step.right) for step in steps),
+        justified=fmean(bool(step.justified) for step in steps),
+        lucky=fmean(step.lucky for step in steps),
     )

@@ -102,8 +102,8 @@ class Prices:
     def _kept(self, transcript: Transcript) -> float | None:
         if self.per_million is not None:
             usage = usage_in(transcript.extra)
-            whole = all(present(transcript.extra, name) is not None for name in TOKENS)
-            return usage.cost(*self.per_million) if usage is not None and whole else None
+            counted = all(present(transcript.extra, name) is not None for name in TOKENS)
+            return usage.cost(*self.per_million) if usage is not None and counted else None
         cost = present(transcript.extra, COST)
         return float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None
 
@@ -173,10 +173,8 @@ def worth_differences(
         old, new = ([side[name] for name in shared] for side in (before, after))
         each = paired_difference(old, new)
         if each is not None:
-            both = fsum(old), fsum(new)
-            rows.append(
-                WorthDifference(task, ours, theirs, len(shared), *both, _times(each, len(shared)))
-            )
+            count, total = len(shared), _times(each, len(shared))
+            rows.append(WorthDifference(task, ours, theirs, count, fsum(old), fsum(new), total))
     return tuple(rows)
 
 

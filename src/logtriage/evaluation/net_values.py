@@ -42,7 +42,7 @@ def net_value_of_attempts(graded: Iterable[tuple[Sequence[float], float]]) -> In
     gained, possible = list[float](), []
     for grades, worth in graded:
         gains = [on_grid(grade) - on_grid(worth) for grade in grades]
-        gained.append(gains[0] if len(gains) == 1 else fmean(gains))
+        gained.append(gains[0] if len(gains) == 1 else fmean(gains))  # a single one stays whole
         possible.append(on_grid(1.0) - on_grid(worth))
     return ratio_interval(gained, possible)
 

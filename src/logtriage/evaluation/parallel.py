@@ -136,11 +136,11 @@ def in_order(
             for chunk in chain(first, left):
                 waiting.append((chunk, pool.submit(function, chunk)))
                 while waiting and (len(waiting) >= most or waiting[0][1].done()):
-                    done, result = waiting.popleft()
-                    yield done, result.result()
+                    oldest, future = waiting.popleft()
+                    yield oldest, future.result()
             while waiting:
-                done, result = waiting.popleft()
-                yield done, result.result()
+                oldest, future = waiting.popleft()
+                yield oldest, future.result()
     except BrokenExecutor as error:
         why = str(error).partition("\n")[0]
         raise LogTriageError(

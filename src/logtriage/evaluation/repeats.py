@@ -42,8 +42,8 @@ def attempts_of(run: LoadedRun) -> dict[str, list[str]]:
     attempts: dict[str, list[str]] = {}
     for policy in sorted(run.policies, key=_number):
         match = _REPEAT.fullmatch(policy)
-        repeat = match is not None and match[1] in run.policies
-        attempts.setdefault(match[1] if match and repeat else policy, []).append(policy)
+        agent = match[1] if match is not None and match[1] in run.policies else policy
+        attempts.setdefault(agent, []).append(policy)
     return attempts
 
 

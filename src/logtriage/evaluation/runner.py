@@ -122,7 +122,7 @@ def evaluate(
             maker = makers[name]
         else:
             maker = make_policy(name) if split is None else make_team(name, split)
-        if name in makers or _changes(name):
+        if name in makers or _may_change(name):
             marks[name] = player_name(maker)
         record[name] = partial(record_episode, factory=maker)
         if split is not None:
@@ -159,8 +159,8 @@ def evaluate(
 
         with (
             closing(_spread(others, workers, keep)) as computed,
-            closing(threaded(_play, keep, _pieces(served, 1), concurrency)) as asked,
-            closing(threaded(_play, keep, batches, 1)) as loaded,
+            closing(threaded(_play, keep, _pieces(served, size=1), concurrency)) as asked,
+            closing(threaded(_play, keep, batches, threads=1)) as loaded,
         ):
             try:
                 for lines in chain(computed, asked, loaded):
@@ -176,7 +176,7 @@ def evaluate(
         return kept.finish()
 
 
-def _changes(policy: str) -> bool:
+def _may_change(policy: str) -> bool:
     """Whether a policy's name refers to a directory or a module, whose content may change."""
     players = (policy, *(player for _, player in roles_of(policy)))
     return has_network(policy) or any(map(is_own, players))

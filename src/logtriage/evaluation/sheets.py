@@ -116,15 +116,16 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | InvalidInput]]:
             for where, row in json_lines(lines, str(path)):
                 wrong = "expected an object"
                 if isinstance(row, dict):
-                    wrong = _wrong_columns(list(row), whole=False)
+                    wrong = _wrong_columns(list(row), is_header=False)
                 yield _line_of(where), InvalidInput(wrong) if wrong else row
         return
     rows = read_rows(path, str(path))
-    header = [name.strip() for name in next(rows, ("", []))[1]]
+    _, first = next(rows, ("", []))  # an empty file has no header
+    header = [name.strip() for name in first]
     if len(header) == 1 and any(mark in header[0] for mark in _OTHER_SEPARATORS):
         raise SheetError([f"{path}:1: the cells are not separated by commas: save as CSV with "
                           "commas"])  # fmt: skip
-    if wrong := _wrong_columns(header, whole=True):
+    if wrong := _wrong_columns(header, is_header=True):
         raise SheetError([f"{path}:1: {wrong}"])
     for where, cells in rows:
         if any(cell.strip() for cell in cells):
@@ -137,15 +138,15 @@ def _line_of(where: str) -> int:
     return int(where.rpartition(":")[2])
 
 
-def _wrong_columns(names: Sequence[str], *, whole: bool) -> str:
-    """What is wrong with the names of columns; empty if nothing is."""
+def _wrong_columns(names: Sequence[str], *, is_header: bool) -> str:
+    """What is wrong with the names of columns; empty if nothing is. A row may lack some."""
     wrong = [name for name in names if name not in COLUMNS]
     if wrong:
         return f"unknown column {wrong[0]!r:.60}; one of {', '.join(COLUMNS)}"
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         return f"column {twice[0]} stands there twice"
-    if "id" not in names or (whole and not {"root_cause", "handed_over"} & set(names)):
+    if "id" not in names or (is_header and not {"root_cause", "handed_over"} & set(names)):
         return "expected the columns id, and root_cause or handed_over"
     return ""
 
@@ -179,15 +180,15 @@ def _answer(line: int, row: Mapping[str, Any], incidents: Mapping[str, Incident]
     return Answer(
         line,
         texts["id"],
-        root,
-        texts["fault_class"],
-        texts["page"],
-        texts["severity"],
-        _number("confidence", texts["confidence"], most=1.0),
-        _BOOLEANS[handed_over],
-        _number("seconds", texts["seconds"]),
-        _number("cost", texts["cost"]),
-        texts["notes"],
+        root_cause=root,
+        fault_class=texts["fault_class"],
+        page=texts["page"],
+        severity=texts["severity"],
+        confidence=_number("confidence", texts["confidence"], most=1.0),
+        handed_over=_BOOLEANS[handed_over],
+        seconds=_number("seconds", texts["seconds"]),
+        cost=_number("cost", texts["cost"]),
+        notes=texts["notes"],
     )
 
 
@@ -214,7 +215,7 @@ def _number(name: str, text: str, most: float | None = None) -> float | None:
     try:
         value = float(text)
     except ValueError:
-        value = -1.0
+        value = -1.0  # refused below
     if not isfinite(value) or value < 0.0 or (most is not None and value > most):
         raise InvalidInput(f"{name}: expected {wanted}, got {text!r:.60}")
     return value

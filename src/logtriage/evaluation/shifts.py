@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from logtriage._lib.files import replacing
 from logtriage._lib.grouping import grouped
 from logtriage._lib.progress import OnProgress, watched
 from logtriage.errors import InvalidInput
-from logtriage.evaluation.cell_files import SHIFTS, append, mend, read_lines
+from logtriage.evaluation.cell_files import SHIFTS, append, mend, read_lines, read_shifts
 from logtriage.evaluation.manifest import RUN_FILE
 from logtriage.evaluation.net_values import net_value
 from logtriage.evaluation.parallel import threaded
@@ -85,13 +84,6 @@ def shift_record(
     }
 
 
-def record_shift(
-    shift_id: str, policy: str, recorder: ShiftRecorder, settings: str = ""
-) -> dict[str, Any]:
-    """Play a shift with a recorder and return its :func:`shift_record`."""
-    return shift_record(shift_id, policy, *recorder(make_shift(shift_id)), settings)
-
-
 def open_shifts(
     directory: Path,
     settings: Mapping[str, str],
@@ -134,15 +126,14 @@ def open_shifts(
 
 def kept_shifts(file: Path, policy: str) -> dict[str, dict[str, Any]]:
     """The records of a player in a file, by id of the shift, without a torn last line."""
-    records = map(json.loads, read_lines(file))
-    return {record["shift"]: record for record in records if record["policy"] == policy}
+    return {row["shift"]: row for row in read_shifts(file) if row["policy"] == policy}
 
 
 def shift_rows(file: Path) -> list[ShiftRow]:
     """The figures of a file of shifts, for each player and task."""
     groups = grouped(
         ((record["policy"], record["shift"].partition("/")[0]), record)
-        for record in map(json.loads, read_lines(file))
+        for record in read_shifts(file)
     )
     return [shift_row(*key, records) for key, records in groups.items()]
 
@@ -172,7 +163,10 @@ def record_shifts(
     kept = {} if file is None else kept_shifts(file, policy)
     wanted = list(ids)
     left = [shift_id for shift_id in wanted if shift_id not in kept]
-    play_one = partial(record_shift, policy=policy, recorder=recorder, settings=settings)
+
+    def play_one(shift_id: str) -> dict[str, Any]:
+        return shift_record(shift_id, policy, *recorder(make_shift(shift_id)), settings)
+
     with closing(threaded(play_one, lambda *_: None, left, workers)) as records:
         for record in watched(records, on_progress, len(left)):
             kept[record["shift"]] = record
@@ -194,13 +188,13 @@ def shift_row(policy: str, task: str, records: Sequence[Mapping[str, Any]]) -> S
     return ShiftRow(
         policy,
         task,
-        len(scored),
-        len(records) - len(scored),
-        mean_interval([graded["score"] for graded in grades]),
-        net_value([(record["grade"]["score"], record["forward_all"]) for record in scored]),
-        mean("mtta"),
-        mean("mttr"),
-        sum(len(graded["incidents"]) for graded in grades) / count,
-        sum(graded["missed"] for graded in grades) / count,
-        sum(graded["handed_over"] for graded in grades) / count,
+        shifts=len(scored),
+        unscored=len(records) - len(scored),
+        score=mean_interval([graded["score"] for graded in grades]),
+        net=net_value([(record["grade"]["score"], record["forward_all"]) for record in scored]),
+        mtta=mean("mtta"),
+        mttr=mean("mttr"),
+        incidents=sum(len(graded["incidents"]) for graded in grades) / count,
+        missed=sum(graded["missed"] for graded in grades) / count,
+        handed_over=sum(graded["handed_over"] for graded in grades) / count,
     )

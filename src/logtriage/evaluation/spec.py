@@ -160,6 +160,7 @@ def _two_rubrics(incident: Incident, used: str) -> InvalidInput:
 def _drawn_ids(
     spec: RunSpec, incidents: Incidents, name: str
 ) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """(rubric, ids) by task; recorded incidents of one name may be of several tasks."""
     task, split, count, start = get_task(name, spec.world), spec.split, spec.episodes, spec.start
     if spec.kinds:
         ids = ids_of_kinds(spec.kinds, task, split, count, start, incidents)

@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from logtriage._lib.printable import nudged
 from logtriage.errors import InvalidInput
 
 T = TypeVar("T")
@@ -50,8 +51,9 @@ class Interval:
 
 
 def _written(value: float | None, spec: str) -> str:
-    text = "–" if value is None else format(value, spec)
-    return text if text.strip("-0.") else text.replace("-", "+" if "+" in spec else "")
+    text = "–" if value is None else format(nudged(value), spec)
+    is_zero = not text.strip("-0.")  # after rounding
+    return text.replace("-", "+" if "+" in spec else "") if is_zero else text
 
 
 def mean_interval(values: Sequence[float]) -> Interval | None:
@@ -60,7 +62,7 @@ def mean_interval(values: Sequence[float]) -> Interval | None:
     if not count:
         return None
     if count == 1:
-        return Interval(values[0], None, None)
+        return Interval(values[0], low=None, high=None)
     sample = np.asarray(values, dtype=np.float64)
     means = np.concatenate([sample[rows].mean(axis=1) for rows in _resampled(count)])
     return resampled_interval(fsum(values) / count, means)
@@ -102,7 +104,7 @@ def ratio_interval(above: Sequence[float], below: Sequence[float]) -> Interval |
     if not above:
         return None
     if len(above) == 1:
-        return Interval(above[0] / below[0], None, None)
+        return Interval(above[0] / below[0], low=None, high=None)
     upper, lower = (np.asarray(values, dtype=np.float64) for values in (above, below))
     ratios = [upper[rows].sum(axis=1) / lower[rows].sum(axis=1) for rows in _resampled(len(above))]
     return resampled_interval(sum(above) / sum(below), np.concatenate(ratios))
@@ -181,7 +183,9 @@ def _score(difference: float, gained: float, lost: float, count: int) -> float:
     share = (sqrt(max(0.0, b * b - 4.0 * a * c)) - b) / (2.0 * a)
     variance = count * (2.0 * share + difference * (1.0 - difference))
     excess = gained - lost - count * difference
-    return excess / sqrt(variance) if variance > 0.0 else copysign(inf, excess) if excess else 0.0
+    if variance > 0.0:
+        return excess / sqrt(variance)
+    return copysign(inf, excess) if excess else 0.0
 
 
 def pass_at_k(passed: int, attempts: int, k: int) -> float:

@@ -74,8 +74,9 @@ def _check_empty(directory: Path, manifest: Manifest, incidents: Incidents) -> N
     """Refuse a directory with files other than those that an interrupted beginning leaves."""
     left = {path.name for path in copies_of(directory, incidents.digest)}
     world = directory / WORLD_FILE
-    if manifest.world is not None and world.is_file():
-        left |= {WORLD_FILE} if world.read_bytes() == manifest.spec.world.content else set()
+    same = world.is_file() and world.read_bytes() == manifest.spec.world.content
+    if manifest.world is not None and same:
+        left.add(WORLD_FILE)
     strange = sorted(
         path.name
         for path in directory.iterdir()
@@ -102,7 +103,8 @@ def _begin(
     if instead_of is not None:
         _discard(directory, instead_of)
     if bundle is not None:
-        copy = directory / BUNDLES[1 if bundle.startswith(b"\x1f\x8b") else 0]
+        plain, gzipped = BUNDLES
+        copy = directory / (gzipped if bundle.startswith(b"\x1f\x8b") else plain)
         if copy.exists() and copy not in copies_of(directory, manifest.bundle):
             raise InvalidInput(f"{copy}: not part of a run; it would be overwritten")
         with replacing(copy) as file:
@@ -122,9 +124,9 @@ def _discard(directory: Path, manifest: Manifest) -> None:
     for path in copies_of(directory, manifest.bundle):
         path.unlink()
     folders = (TRANSCRIPTS, EXPLANATIONS)
-    tasks = manifest.rubrics  # by task
-    for policy, task, folder in product(manifest.spec.policies, tasks, folders):
-        cell_path(directory, folder, Cell(policy, task, "", ())).unlink(missing_ok=True)
+    for policy, task, folder in product(manifest.spec.policies, manifest.rubrics, folders):
+        cell = Cell(policy, task, rubric="", ids=())
+        cell_path(directory, folder, cell).unlink(missing_ok=True)
 
 
 def _check_same(directory: Path, manifest: Manifest) -> None:
@@ -140,7 +142,8 @@ def _check_same(directory: Path, manifest: Manifest) -> None:
         if run.get("kinds"):
             del run["incidents"]  # they follow from the rest
     keys = [key for key in {**wanted, **there} if there.get(key) != wanted.get(key)]
-    if "policies" in keys or "tasks" in keys:  # the others follow from these
+    # The others follow from policies and tasks; the key of a player has a blank.
+    if "policies" in keys or "tasks" in keys:
         keys = [key for key in keys if key not in ("rubrics", "incidents") and " " not in key]
     differences = [
         f"{key} is {_show(there.get(key))}, asked for {_show(wanted.get(key))}" for key in keys

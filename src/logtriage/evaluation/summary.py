@@ -160,17 +160,18 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: int) -> Ro
     mean = mean_of_attempts(grouped((grade.incident, grade.score) for grade in scored).values())
     scores = [grade.score for grade in scored]
     states = [played_state(run.incidents(grade.incident), grade) for grade in scored]
-    stated = [state for state in states if state.facts.confidence is not None]
-    confidences = [state.facts.confidence or 0.0 for state in stated]
-    right = [state.facts.root_cause in state.incident.truth.root_causes for state in stated]
-    asked = usage_of(transcripts)
+    stated = [(sure, state) for state in states if (sure := state.facts.confidence) is not None]
+    confidences = [sure for sure, _ in stated]
+    right = [state.facts.root_cause in state.incident.truth.root_causes for _, state in stated]
+    usage = usage_of(transcripts)
     malformed = [act for state in states for act in state.actions if isinstance(act, Malformed)]
-    unread, refused = ([], malformed) if asked is None or split else (malformed, [])
+    # Of a model that plays alone they are replies.
+    unread, refused = ([], malformed) if usage is None or split else (malformed, [])
     impacts = [grade.impact for grade in scored if grade.impact is not None]
     return Row(
-        policies[0],
-        task,
-        run.rubrics[task][0],
+        policy=policies[0],
+        task=task,
+        rubric=run.rubrics[task][0],
         episodes=len(grades),
         unscored=len(grades) - len(scores),
         grade=mean,
@@ -201,7 +202,7 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: int) -> Ro
             for criterion in grade.criteria
             if criterion.name == FAULT_CLASS
         ),
-        usage=asked,
+        usage=usage,
         net=net_value_of(zip(states, scores, strict=True)),
         split=run.split_of(task),
         unread=len(unread),

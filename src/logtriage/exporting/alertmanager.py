@@ -21,9 +21,9 @@ def notifications(tape: Tape) -> Iterator[dict[str, Any]]:
         cells = [cell for cell in screen if cell.channel is Channel.ALERT]
         firing = frozenset(tape.voice.alerts(cells))
         if firing != before:
-            alerts = [_alert(tape, alert, None) for alert in sorted(firing, key=_order)]
+            alerts = [_alert(tape, alert, ended=None) for alert in sorted(firing, key=_order)]
             ended = sorted((before or firing) - firing, key=_order)
-            alerts += (_alert(tape, alert, now) for alert in ended)
+            alerts += (_alert(tape, alert, ended=now) for alert in ended)
             labels = [set(alert["labels"].items()) for alert in alerts] or [set()]
             yield {
                 "version": "4",

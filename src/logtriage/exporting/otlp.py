@@ -21,7 +21,7 @@ Readings = tuple[int, str, Sequence[int], Sequence[str]]
 
 SEVERITIES: Final = {"INFO": 9, "WARN": 13, "ERROR": 17, "FATAL": 21}
 _SCOPE: Final = {"name": "logtriage", "version": version("logtriage")}
-_SERVER, _CLIENT = 2, 3
+_SERVER, _CLIENT, _ERROR = 2, 3, 2  # kinds of a span, code of its status
 _ON_THE_WAY_MS: Final = 1
 
 
@@ -67,7 +67,7 @@ def log_lines(tape: Tape) -> Iterator[Json]:
                 for cell in screen
                 if cell.channel in (Channel.WINDOW, Channel.LOGS)
                 and cell.token != DOWN
-                and (cell.start == now or not now)
+                and (cell.start == now or not now)  # earlier ones stand in earlier screens
             ]
         ):
             lines[line.second, line.service, line.message] = line
@@ -95,7 +95,7 @@ def metric_lines(tape: Tape) -> Iterator[Json]:
     voice, gauges = tape.voice, tape.voice.world.tokens.gauges
     for second in tape.calm:
         start = [second // TICK_SECONDS]
-        panel = voice.edge_over(start, [voice.world.edge_tokens[0]])
+        panel = voice.edge_over(start, [voice.world.edge_tokens[0]])  # the usual token
         usual = [
             (service, gauge.name, start, [gauge.ordinary])
             for service in range(len(tape.names))
@@ -105,8 +105,8 @@ def metric_lines(tape: Tape) -> Iterator[Json]:
     for now, screen in tape.screens():
         cells = [cell for cell in screen if cell.channel is Channel.METRICS and cell.token != DOWN]
         read = [
-            (at, gauges[slot].name, [cell.start for cell in row], [cell.token for cell in row])
-            for (at, slot), row in by_slot(cells).items()
+            (service, gauges[slot].name, [cell.start for cell in row], [cell.token for cell in row])
+            for (service, slot), row in by_slot(cells).items()
         ]
         yield from _metrics(tape, TICK_SECONDS * now, read, tape.edge(now))
 
@@ -184,7 +184,8 @@ def _read(
     total, calls = series.values[-1], tape.simulation.topology.calls[service]
     if tokens[-1] == tape.voice.world.spans[SPANS[0]].ordinary:
         return total, {tape.names[call]: total // (len(calls) + 1) for call in calls}
-    return total, dict(parts[-1][1])
+    _, waits = parts[-1]
+    return total, dict(waits)
 
 
 def _trace(
@@ -196,15 +197,15 @@ def _trace(
     end = 1000 * (second - 1) - 10 * service
     trace, own = tape.hex_id(32, second, service), tape.hex_id(16, second, service, "server")
     failed, failing = errors != usual[SPANS[1]].ordinary, named_service(errors)
-    begun = end - total
-    yield service, _span(tape, trace, own, "", "", begun, end, failed=failed)
+    begun, no_parent, no_peer = end - total, "", ""
+    yield service, _span(tape, trace, own, no_parent, no_peer, begun, end, failed=failed)
     for callee in calls:
         client, server = (tape.hex_id(16, second, service, callee, side) for side in "cs")
         peer, broken = tape.names[callee], callee == failing
         until = begun + waits[peer]
         yield service, _span(tape, trace, client, own, peer, begun, until, failed=broken)
         inside = max(begun, until - _ON_THE_WAY_MS)
-        yield callee, _span(tape, trace, server, client, "", begun, inside, failed=broken)
+        yield callee, _span(tape, trace, server, client, no_peer, begun, inside, failed=broken)
         begun = until
 
 
@@ -221,5 +222,5 @@ def _span(
         "startTimeUnixNano": str(tape.nano(start / 1000)),
         "endTimeUnixNano": str(tape.nano(end / 1000)),
         "attributes": _attributes(peer_service=peer) if peer else [],
-        "status": {"code": 2} if failed else {},
+        "status": {"code": _ERROR} if failed else {},
     }

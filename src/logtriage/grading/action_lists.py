@@ -30,7 +30,7 @@ MALFORMED: Final = -2
 
 
 def narrowest(highest: int) -> np.dtype[Any]:
-    """The narrowest signed integer type that holds 0 to ``highest`` (and -3)."""
+    """The narrowest signed integer type for 0 to ``highest``, and for stand-ins from -3 on."""
     return np.dtype(next(t for t in (np.int8, np.int16, np.int32) if highest <= np.iinfo(t).max))
 
 

@@ -77,14 +77,14 @@ def grade_batch(truths: Truths, actions: ArrayLike, rubric: Rubric | None = None
     leads to.
 
     Kernels grade batches of :data:`WORTH_A_KERNEL` lists and more (extra ``fast``). :func:`grade`
-    itself grades smaller batches, and all batches by a rubric with a rule that has no kernel or
-    with a worth of a hand-over outside [0, 1]. Without Numba it grades everything, and a warning
-    says so once.
+    itself grades smaller batches, lists that int16 cannot count, and all batches by a rubric with a
+    rule that has no kernel or with a worth of a hand-over outside [0, 1]. Without Numba it grades
+    everything, and a warning says so once.
 
     Raises:
-        InvalidInput: if ``truths`` are none; if ``actions`` has another shape or type, an integer
-            that is not an action, or an action after padding; if ``rubric`` is not a rubric;
-            for incidents of several rubrics, if none is named.
+        InvalidInput: if ``truths`` is no :class:`Truths`; if ``actions`` has another shape or type,
+            an integer that is not an action, or an action after padding; if ``rubric`` is not a
+            rubric; for incidents of several rubrics, if none is named.
         RubricError: as :func:`grade`.
     """
     if not isinstance(truths, Truths):
@@ -124,13 +124,14 @@ def _grade_compiled(
     from logtriage.grading.block_grades import grade_compiled  # loads Numba
 
     longest = max(1, min(len(by_time), int(truths.horizon.max(initial=0))))
-    span = Span(longest, truths.clocks, max(1, truths.most_faults), len(by_time))
+    faults = max(1, truths.most_faults)
+    span = Span(longest, truths.clocks, faults=faults, actions=len(by_time))
     unsigned = np.uint8 if dtype.itemsize == 1 else np.uint16
     listed = by_time.astype(dtype, copy=False).view(unsigned)
     out, broken = grade_compiled(truths, listed, rubric, span, unsigned)
     if broken >= 0:
         column = listed[:, broken : broken + 1].view(dtype)
-        raise _after_padding(column != PADDING, broken)
+        raise _after_padding(column != PADDING, start=broken)
     return BatchGrades(rubric, out.scores, out.gates, out.closing, out.ticks, out.unplayed)
 
 
@@ -148,14 +149,14 @@ def _grade_one_by_one(incidents: list[Incident], by_time: Ints, rubric: Rubric) 
         rows.append(grade(state, rubric, unplayed=unplayed))
     gates = [gate.name for gate in rubric.gates]
     return BatchGrades(
-        rubric,
-        np.array([row.score for row in rows], np.float64),
-        np.array([-1 if row.gate is None else gates.index(row.gate) for row in rows], np.int8),
-        np.array(
+        rubric=rubric,
+        scores=np.array([row.score for row in rows], np.float64),
+        gate=np.array([-1 if row.gate is None else gates.index(row.gate) for row in rows], np.int8),
+        closing=np.array(
             [-1 if row.closing is None else CLOSINGS.index(row.closing) for row in rows], np.int8
         ),
-        np.array([row.ticks for row in rows], np.int32),
-        np.array([row.unplayed for row in rows], np.int32),
+        ticks=np.array([row.ticks for row in rows], np.int32),
+        unplayed=np.array([row.unplayed for row in rows], np.int32),
     )
 
 

@@ -78,7 +78,7 @@ def _close(n: Int, first: Int, answers: Answers, gates: Any, work: Any, out: Out
         out.ticks[first + at] = used
         out.closing[first + at] = np.int64(-1) if closing == OPEN else closing
         out.gates[first + at] = -1
-    for number in range(len(gates) - 1, -1, -1):
+    for number in range(len(gates) - 1, -1, -1):  # the first that holds is written last
         which = np.int64(gates[number])
         for at in range(n):
             holds = gate_of(which, blocks.facts(work, at), answers.benign[first + at])
@@ -93,12 +93,12 @@ def _sum_up(
     """Write the levels of each list into ``levels``."""
     for at in range(n):
         case = Case(
-            np.int64(answers.severity[first + at]),
-            np.int64(work[blocks.FAULTY + at]),
-            np.int64(answers.shares[first + at]),
-            np.int64(answers.fixes[first + at]),
-            np.int64(answers.clock[first + at]),
-            np.int64(answers.task_clock[first + at]),
+            severity=np.int64(answers.severity[first + at]),
+            faults=np.int64(work[blocks.FAULTY + at]),
+            shares=np.int64(answers.shares[first + at]),
+            fixes=np.int64(answers.fixes[first + at]),
+            clock=np.int64(answers.clock[first + at]),
+            task_clock=np.int64(answers.task_clock[first + at]),
         )
         used = np.int64(work[blocks.LIMIT + at])
         of = levels_of(blocks.facts(work, at), blocks.shares(work, at), case, used, none, by)
@@ -107,6 +107,7 @@ def _sum_up(
 
 @kernel
 def _keep_levels(of: Levels, levels: Any, at: Int) -> None:
+    """Write the levels of a list, each to its row, in the order of the fields."""
     levels[_LEVEL[0] + at] = of.off
     levels[_LEVEL[1] + at] = of.blamed
     levels[_LEVEL[2] + at] = of.named
@@ -143,6 +144,7 @@ def _score(
     for at in range(n):
         scores[first + at] = 0.0
     for group in range(by.begins.shape[1]):
+        # The first row has the places with faults, the second those of benign incidents.
         _places(n, 0, group, _ZERO, by, room)
         _places(n, 1, group, LANES, by, room)
         for at in range(n):
@@ -221,17 +223,17 @@ def grade_compiled(
     by = tables_of(rubric, span)
     answers = _answers(truths, span, dtype)
     out = Out(
-        np.empty(count),
-        np.empty(count, np.int8),
-        np.empty(count, np.int8),
-        np.empty(count, np.int32),
-        np.empty(count, np.int32),
+        scores=np.empty(count),
+        gates=np.empty(count, np.int8),
+        closing=np.empty(count, np.int8),
+        ticks=np.empty(count, np.int32),
+        unplayed=np.empty(count, np.int32),
     )
     room = Room(
-        np.empty((ROWS + FAULT_ROWS * len(answers.accepted)) * BLOCK, dtype),
-        np.empty(len(LEVELS) * BLOCK, answers.clock.dtype),
-        np.empty(2 * BLOCK, np.uint16 if len(by.points) <= 1 << 16 else np.uint32),
-        np.empty(BLOCK),
+        work=np.empty((ROWS + FAULT_ROWS * len(answers.accepted)) * BLOCK, dtype),
+        levels=np.empty(len(LEVELS) * BLOCK, answers.clock.dtype),
+        places=np.empty(2 * BLOCK, np.uint16 if len(by.points) <= 1 << 16 else np.uint32),
+        shares=np.empty(BLOCK),
     )
     broken = grade_lists(
         by_time,
@@ -305,7 +307,6 @@ def _listed(allowed: Bools, first: int) -> Ints:
     rows, columns = np.divmod(np.flatnonzero(allowed), allowed.shape[1])
     counts = np.bincount(rows, minlength=len(allowed))
     table = np.full((max(1, int(counts.max(initial=0))), len(allowed)), NONE_ACCEPTED)
-    table[np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts), rows] = (
-        columns + first
-    )
+    places = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)  # in each list
+    table[places, rows] = columns + first
     return table

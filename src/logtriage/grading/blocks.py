@@ -70,15 +70,15 @@ class Answers(NamedTuple):
 def facts(work: Any, at: Int) -> Facts:
     """The facts of incident ``at`` of the block."""
     return Facts(
-        np.int64(work[SEVERITY + at]),
-        np.int64(work[SEEN + at]),
-        np.int64(work[RIGHTLY + at]),
-        np.int64(work[PAGED + at]),
-        np.int64(work[MISPAGED + at]),
-        np.int64(work[REMEDIES + at]),
-        np.int64(work[WRONG + at]),
-        np.int64(work[EARLY + at]),
-        np.int64(work[CLOSING + at]),
+        severity=np.int64(work[SEVERITY + at]),
+        seen=np.int64(work[SEEN + at]),
+        rightly=np.int64(work[RIGHTLY + at]),
+        paged=np.int64(work[PAGED + at]),
+        mispaged=np.int64(work[MISPAGED + at]),
+        remedies=np.int64(work[REMEDIES + at]),
+        wrong=np.int64(work[WRONG + at]),
+        early=np.int64(work[EARLY + at]),
+        closing=np.int64(work[CLOSING + at]),
     )
 
 
@@ -109,10 +109,10 @@ def _response(work: Any, row: Int, at: Int) -> Response:
 def shares(work: Any, at: Int) -> Shares:
     """The shares of incident ``at`` of the block."""
     return Shares(
-        np.int64(work[NAMED + at]),
-        np.int64(work[PAGES + at]),
-        np.int64(work[FIXED + at]),
-        np.int64(work[HASTY + at]),
+        named=np.int64(work[NAMED + at]),
+        paged=np.int64(work[PAGES + at]),
+        fixed=np.int64(work[FIXED + at]),
+        hasty=np.int64(work[HASTY + at]),
     )
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Final, cast
 
 import attrs
 
-from logtriage._lib.printable import counted
+from logtriage._lib.printable import counted, nudged
 from logtriage._lib.unread import unread
 from logtriage.actions import Action, Malformed, action_name, action_value, describe
 from logtriage.errors import UnknownName
@@ -185,19 +185,19 @@ def debrief_of(
 ) -> Debrief:
     """The debrief of a grade; ``roles`` are names, for joint play. ``luck``: :func:`verdict_of`."""
     return Debrief(
-        verdict_of(grade, luck),
-        tuple((f"tick {when}", text) for when, text in _timed_actions(grade, roles)),
-        tuple(
+        verdict=verdict_of(grade, luck),
+        actions=tuple((f"tick {when}", text) for when, text in _timed_actions(grade, roles)),
+        criteria=tuple(
             (
                 row.name,
-                f"{row.score:.2f}",
+                f"{nudged(row.score):.2f}",
                 f"{row.weight:.2f}",
-                f"{row.score * row.weight:.3f}",
+                f"{nudged(row.score * row.weight):.3f}",
                 row.reason,
             )
             for row in grade.criteria
         ),
-        tuple(_total(grade)),
+        total=tuple(_total(grade)),
     )
 
 
@@ -223,10 +223,10 @@ def verdict_of(grade: Graded, luck: Sequence[str] = ()) -> str:
     more = f" {unread(reasons, len(grade.actions))}." if reasons else ""
     if grade.gate is not None:
         return f"{rule_words(grade.gate).capitalize()}: {grade.gate_reason}. Score 0.{more}"
-    why, score = _deciding_part(grade), f"Score {grade.score:.2f}"
+    why, score = _deciding_part(grade), f"Score {nudged(grade.score):.2f}"
     if luck and grade.score and not _handed_over(grade):
-        lost = f" {why}" if max(_losses(grade))[0] >= HARDLY else ""
-        return f"{score}, by luck: {'; '.join(luck)}.{lost}{more}"
+        largest_loss = f" {why}" if max(_losses(grade))[0] >= HARDLY else ""
+        return f"{score}, by luck: {'; '.join(luck)}.{largest_loss}{more}"
     return f"{why} {score}.{more}"
 
 
@@ -247,8 +247,8 @@ def _deciding_part(grade: Grade) -> str:
         reasons = "; ".join(row.reason for row in grade.criteria if row.weight == heaviest)
         return f"Nothing was earned in {spent}: {reasons}."
     if any(discount.name == name for discount in grade.discounts):
-        return f"{reason[:1].upper()}{reason[1:]} (−{lost:.2f})."
-    return f"{rule_words(name).capitalize()} −{lost:.2f}: {reason}."
+        return f"{reason[:1].upper()}{reason[1:]} (−{nudged(lost):.2f})."
+    return f"{rule_words(name).capitalize()} −{nudged(lost):.2f}: {reason}."
 
 
 def _losses(grade: Grade) -> Iterator[tuple[float, str, str]]:
@@ -272,7 +272,7 @@ def _total(grade: Graded) -> Iterator[str]:
     if grade.score is None:
         yield f"not scored: {grade.cause}"
     else:
-        yield f"{grade.score:.3f}  by rubric {grade.rubric}"
+        yield f"{nudged(grade.score):.3f}  by rubric {grade.rubric}"
         if grade.gate is not None:  # nothing is left to discount
             yield f"{grade.gate} makes it 0: {grade.gate_reason}"
         else:
@@ -296,7 +296,7 @@ def plain(grade: Graded) -> str:
     lines += [f"  {when:<8} {what}" for when, what in debrief.actions] or ["  none"]
     if debrief.criteria:
         rows = [COLUMNS, *debrief.criteria]
-        widths = [max(len(row[column]) for row in rows) for column in range(4)]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(COLUMNS) - 1)]
         lines.append("GRADE")
         for name, *figures, why in rows:
             cells = [

@@ -49,23 +49,23 @@ def levels_of(
     most = np.int64(by.credits)
     off = abs(facts.severity - case.severity)
     far = (facts.severity == _UNSAID) | (off > WORST)
-    over = facts.closing == HANDED_OVER
-    done = ((facts.closing == RESOLVED) | over) & (shares.fixed == case.faults)
+    handed = facts.closing == HANDED_OVER
+    done = ((facts.closing == RESOLVED) | handed) & (shares.fixed == case.faults)
     dismissed = (facts.closing == IGNORED) & (facts.seen == 0)
-    first = over & (facts.paged == none) & (facts.mispaged == 0) & (facts.remedies == 0)
-    spent = facts.wrong + (facts.wrong > most) * (most - facts.wrong)
+    alone = handed & (facts.paged == none) & (facts.mispaged == 0) & (facts.remedies == 0)
+    wrong = facts.wrong + (facts.wrong > most) * (most - facts.wrong)  # at most ``most``
     return Levels(
-        off + far * (WORST - off),
-        facts.rightly,
-        case.shares + shares.named,
-        case.shares + shares.paged,
-        case.fixes + shares.fixed * (most + 1) + spent,
-        dismissed * np.int64(1),
-        done * (1 + used + case.clock),
-        dismissed * (1 + used + case.clock),
-        first * (1 + used + case.task_clock),
-        facts.early,
-        shares.hasty,
+        off=off + far * (WORST - off),
+        blamed=facts.rightly,
+        named=case.shares + shares.named,
+        paged=case.shares + shares.paged,
+        fixes=case.fixes + shares.fixed * (most + 1) + wrong,
+        dismissed=dismissed * np.int64(1),
+        resolved=done * (1 + used + case.clock),
+        calmed=dismissed * (1 + used + case.clock),
+        handed=alone * (1 + used + case.task_clock),
+        early=facts.early,
+        hasty=shares.hasty,
     )
 
 

@@ -1,10 +1,10 @@
 """What one action of a list does to the facts and to each fault, in whole numbers.
 
 The rules are those of :func:`logtriage.facts.facts_of` and :mod:`logtriage.dynamics`, written
-without branches: each argument is a whole number or an array of them. So kernels call these
-functions row by row (:mod:`logtriage.grading.kernels`), and plans call them for all hypotheses at
-once. A tick that has not come is ``none``, later than all others. ``live`` is whether the incident
-is still open.
+without branches (``a + flag * (b - a)`` is b where the flag holds, else a): each argument is a
+whole number or an array of them. So kernels call these functions row by row
+(:mod:`logtriage.grading.kernels`), and plans call them for all hypotheses at once. A tick that has
+not come is ``none``, later than all others. ``live`` is whether the incident is still open.
 
 Kernels load whole numbers with ``np.int64``: Numba's ``int`` keeps a byte unsigned, and its
 differences would wrap.
@@ -157,13 +157,13 @@ def move_of(action: Int, right: Int, rules: Rules, to: Letters) -> Move:
     closing = closing + misroutes * np.int64(MISROUTED - RESOLVED)
     says = action < np.int64(to.severities)
     return Move(
-        _UNSAID + says * (action - np.int64(_UNSAID)),
-        (action >= np.int64(to.root)) & (action < np.int64(to.root_end)),
-        pages,
-        (action >= np.int64(to.remedy)) & (action < np.int64(to.remedy_end)),
-        right,
-        (action == np.int64(to.resolve)) | ignores | hands | misroutes,
-        closing,
+        severity=_UNSAID + says * (action - np.int64(_UNSAID)),
+        blames=(action >= np.int64(to.root)) & (action < np.int64(to.root_end)),
+        pages=pages,
+        remedies=(action >= np.int64(to.remedy)) & (action < np.int64(to.remedy_end)),
+        right=right,
+        closes=(action == np.int64(to.resolve)) | ignores | hands | misroutes,
+        closing=closing,
     )
 
 
@@ -183,15 +183,15 @@ def facts_step(facts: Facts, move: Move, live: Int, counted: Int, tick: Int) -> 
     applies = live & move.remedies
     wrong = applies & (move.right == 0)
     return Facts(
-        facts.severity + says * (move.severity - facts.severity),
-        facts.seen + counted,
-        facts.rightly | (counted & (move.right != 0) & (facts.seen == 0)),
-        facts.paged + approves * (tick - facts.paged),
-        facts.mispaged | (pages & (move.right == 0)),
-        facts.remedies + applies,
-        facts.wrong + wrong,
-        facts.early + (wrong & (facts.paged >= tick)),
-        facts.closing + (live & move.closes) * (move.closing - facts.closing),
+        severity=facts.severity + says * (move.severity - facts.severity),
+        seen=facts.seen + counted,
+        rightly=facts.rightly | (counted & (move.right != 0) & (facts.seen == 0)),
+        paged=facts.paged + approves * (tick - facts.paged),
+        mispaged=facts.mispaged | (pages & (move.right == 0)),
+        remedies=facts.remedies + applies,
+        wrong=facts.wrong + wrong,
+        early=facts.early + (wrong & (facts.paged >= tick)),
+        closing=facts.closing + (live & move.closes) * (move.closing - facts.closing),
     )
 
 
@@ -221,8 +221,8 @@ def add_share(shares: Shares, response: Response, paged: Int, none: Int) -> Shar
     fixed = response.fixed < none
     named = (response.said < none) & (response.said <= response.fixed)
     return Shares(
-        shares.named + named,
-        shares.paged + (response.paged < none),
-        shares.fixed + fixed,
-        shares.hasty + (fixed & (paged >= response.fixed)),
+        named=shares.named + named,
+        paged=shares.paged + (response.paged < none),
+        fixed=shares.fixed + fixed,
+        hasty=shares.hasty + (fixed & (paged >= response.fixed)),
     )

@@ -101,6 +101,7 @@ def fix_begin(faults: Any) -> Any:
 
 
 def _shares(score: Callable[[int, int], float], span: Span) -> Iterator[float]:
+    """The ``score`` of (part, faults) for 0, 1, … of one fault, of two, and so on."""
     for faults in range(1, span.faults + 1):
         yield from (score(part, faults) for part in range(faults + 1))
 
@@ -122,10 +123,12 @@ def _yes_or_no(_: Span) -> Iterator[float]:
 
 
 def _powers(left: float, field: str, span: Span) -> Iterator[float]:
+    """What 0, 1, … things that leave ``left`` each leave; a ``field`` of the span counts them."""
     return (left**number for number in range(getattr(span, field) + 1))
 
 
 def _silent(unpaged: float) -> float:
+    """What :func:`paging.unescalated` leaves if nobody paged for this share of the faults."""
     return unpaged * paging.UNESCALATED + (1.0 - unpaged)
 
 
@@ -238,7 +241,7 @@ def tables_of(rubric: Rubric, span: Span) -> ScoreTables:
     most = max(map(len, parts))
     strides = np.zeros((2, most, len(LEVELS)), np.int32)
     begins = np.zeros((2, most), np.int32)
-    points, length = [np.zeros(1)], 1
+    points, length = [np.zeros(1)], 1  # entry 0 is for a group that one part lacks
     for part, groups in enumerate(parts):
         for number, (stride, table) in enumerate(groups):
             strides[part, number], begins[part, number] = stride, length
@@ -251,18 +254,18 @@ def tables_of(rubric: Rubric, span: Span) -> ScoreTables:
         discounts[number] = LEVELS.index(discount.level), begin, discount.everywhere
         factors.append(discount.scores(span))
     return ScoreTables(
-        strides,
-        begins,
-        np.concatenate(points),
-        discounts,
-        np.concatenate(factors),
-        np.array([GATES.index(gate.holds) for gate in rubric.gates], np.int64),
-        HANDED.scores(span),
-        float(rubric.handed_over[0].weight) if rubric.handed_over else -1.0,
-        np.uint8(CREDITS),
-        float(rubric.bounds[0]),
-        float(rubric.bounds[1]),
-        GRID,
+        strides=strides,
+        begins=begins,
+        points=np.concatenate(points),
+        discounts=discounts,
+        factors=np.concatenate(factors),
+        gates=np.array([GATES.index(gate.holds) for gate in rubric.gates], np.int64),
+        handed=HANDED.scores(span),
+        handed_weight=float(rubric.handed_over[0].weight) if rubric.handed_over else -1.0,
+        credits=np.uint8(CREDITS),
+        low=float(rubric.bounds[0]),
+        high=float(rubric.bounds[1]),
+        grid=GRID,
     )
 
 

@@ -181,7 +181,7 @@ def _graded_file(
     on_error: Callable[[TranscriptError], None] | None,
 ) -> Iterator[tuple[Transcript, Graded] | None]:
     with path.open("rb") as stream:
-        yield None
+        yield None  # the file could be opened
         yield from _graded(stream, grade_line, on_error)
 
 

@@ -13,7 +13,7 @@ from pettingzoo import ParallelEnv
 from logtriage._lib.seal import Seal
 from logtriage.actions import Action
 from logtriage.dynamics import transition_jointly
-from logtriage.env.incidents import Incidents, option, standing
+from logtriage.env.incidents import Incidents, info_of, option
 from logtriage.env.spaces import box_of
 from logtriage.errors import EpisodeOver, InvalidInput, UnknownName
 from logtriage.grading import Rubric, reward
@@ -94,9 +94,9 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         seal: Seal | None = None,
         world: WorldLike | None = None,
     ) -> None:
-        _among("credit", credit, CREDITS)
+        _check_known("credit", credit, CREDITS)
         if render_mode is not None:
-            _among("render mode", render_mode, self.metadata["render_modes"])
+            _check_known("render mode", render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self.role_split = get_role_split(role_split)
         kinds = _kinds_of(observations, self.role_split)
@@ -119,23 +119,23 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         self.state_space: spaces.Space[Floats] = box_of(
             role_tokens_of(self.role_split, None, played.setting, self.topology, played.horizon)
         )
-        self._texts = any(kind == "text" for kind in kinds.values())
+        self._has_text = any(kind == "text" for kind in kinds.values())
         self._show_id, self._index = show_id, -1
         self._now: State | None = None
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """The space of an agent's observations: always the same object."""
-        _among("agent", agent, self.possible_agents)
+        _check_known("agent", agent, self.possible_agents)
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
         """The space of an agent's actions: always the same object."""
-        _among("agent", agent, self.possible_agents)
+        _check_known("agent", agent, self.possible_agents)
         return self.action_spaces[agent]
 
     def system_prompt(self, agent: str) -> str:
         """The public rules for the role of an agent, as a language model reads them."""
-        _among("agent", agent, self.possible_agents)
+        _check_known("agent", agent, self.possible_agents)
         task = self._incidents.task
         rubric = task.rubric if self._rubric is None else self._rubric.id
         role = self._seats[agent].role.name
@@ -149,7 +149,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         Raises:
             UnknownName, InvalidInput: for an unknown agent; for an action it does not have.
         """
-        _among("agent", agent, self.possible_agents)
+        _check_known("agent", agent, self.possible_agents)
         return self._seats[agent].read(action)
 
     def reset(
@@ -163,7 +163,8 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         """
         playlist = self._incidents.playlist
         if seed is not None or not playlist.begun:
-            playlist.begin(np_random(_whole(seed))[0])
+            random, _ = np_random(_checked_seed(seed))
+            playlist.begin(random)
         # PettingZoo's own tests pass an option named options to every environment.
         known = {name: value for name, value in (options or {}).items() if name != "options"}
         self._index, incident = self._incidents.draw(option(known, "id"))
@@ -231,8 +232,8 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
 
     def _look(self) -> tuple[dict[str, Any], Infos]:
         state = self.core_state
-        known = standing(state, self._index if self._show_id else None, self._rubric)
-        slices = observe_roles(state, self.role_split) if self._texts else ()
+        known = info_of(state, self._index if self._show_id else None, self._rubric)
+        slices = observe_roles(state, self.role_split) if self._has_text else ()
         observations, infos = {}, {}
         for agent, seat in self._seats.items():
             observations[agent], more = seat.look(state, slices)
@@ -247,7 +248,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         return dict(zip(self._seats, credits_of(before, acts, self._rubric), strict=True))
 
 
-def _among(what: str, name: object, known: Sequence[str]) -> None:
+def _check_known(what: str, name: object, known: Sequence[str]) -> None:
     if name not in known:
         raise UnknownName(what, name, known)
 
@@ -271,11 +272,11 @@ def _kinds_of(observations: object, split: RoleSplit) -> dict[str, str]:
             f"expected a kind for each agent: {', '.join(agents)}"
         )
     for kind in kinds.values():
-        _among("kind of observations", kind, OBSERVATIONS)
+        _check_known("kind of observations", kind, OBSERVATIONS)
     return {agent: kinds[agent] for agent in agents}
 
 
-def _whole(seed: object) -> int | None:
+def _checked_seed(seed: object) -> int | None:
     if seed is None:
         return None
     if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:

@@ -62,7 +62,7 @@ def agent_name(role: Role) -> str:
 
 def _taken(action: Action, role: Role, topology: Topology) -> Action:
     """A core action, signed by the role; InvalidInput if the role may not take it."""
-    taken = as_allowed(as_taken_by(action, role), role, topology, None)
+    taken = as_allowed(as_taken_by(action, role), role, topology, left=None)
     if isinstance(taken, Malformed) and not isinstance(action, Malformed):
         raise InvalidInput(f"action {action} of {agent_name(role)}: {taken.reason}")
     return taken
@@ -145,4 +145,4 @@ def seat_for(
     """The seat of a role that gets ``observations``, one of :data:`OBSERVATIONS`."""
     if observations == "text":
         return TextSeat(role, split, task, topology)
-    return NumericSeat(role, split, task, topology, observations == "flat")
+    return NumericSeat(role, split, task, topology, flat=observations == "flat")

@@ -76,7 +76,7 @@ def wires_in(text: str, may: Kinds) -> list[Mapping[str, Any]] | Malformed:
 def _wires_in(text: str, may: Kinds, form: Form) -> list[Mapping[str, Any]] | Malformed:
     if form == "word":
         wires: list[Mapping[str, Any]] = []
-        answers: list[Any] | str = _too_long(text) or list(wires_in_words(text))
+        answers: list[Any] | str = _length_problem(text) or list(wires_in_words(text))
         missing = "no line of the reply is an action, such as resolve"
     else:
         prose, calls = without_calls(text)
@@ -137,7 +137,7 @@ def parse_plan(text: str, topology: Topology) -> list[Action]:
     ]
 
 
-def _too_long(text: str) -> str | None:
+def _length_problem(text: str) -> str | None:
     if len(text) <= MAX_TEXT:
         return None
     return f"reply of {len(text)} characters; at most {MAX_TEXT} are read"
@@ -153,7 +153,7 @@ def wire_of_text(call: TextCall, may: Kinds) -> Mapping[str, Any]:
 
 def _answers(text: str, opening: str, wanted: Callable[[Any], bool]) -> list[Any] | str:
     """The ``wanted`` JSON values that begin with ``opening``; a reason if the text is refused."""
-    if (wrong := _too_long(text)) is not None:
+    if (wrong := _length_problem(text)) is not None:
         return wrong
     values: list[Any] = []
     prose: list[str] = []

@@ -33,7 +33,7 @@ def tool_name(name: str) -> str:
         return name
     before = name.rstrip(_NAME_LETTERS)
     last = name[len(before) :]
-    cut = last.rfind("__", 0, -1)
+    cut = last.rfind("__", 0, -1)  # with a name after it
     if cut >= 0:
         return last[cut + 2 :]
     return last if last and before.endswith((".", "/", ":")) else name

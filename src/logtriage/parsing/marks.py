@@ -20,7 +20,7 @@ MAX_TEXT: Final = 200_000
 MAX_CALLS: Final = 100
 #: Sections of calls may be nested this deep.
 _DEEPEST: Final = 3
-_MAX_PYTHON: Final = 2_000
+_MAX_PYTHON: Final = 2_000  # characters of calls in Python
 #: Stands in a text for each call or action that was read and cut out.
 ANSWER: Final = "\0"
 
@@ -56,7 +56,7 @@ EXTENTS: Final = (
     Extent("InternLM", r"<\|action_start\|>(?:\s*<\|\w{1,20}\|>)?", r"<\|action_end\|>"),
     Extent("Command", r"<\|START_ACTION\|>", r"<\|END_ACTION\|>"),
     Extent("Apertus", r"<\|tools_prefix\|>", r"<\|tools_suffix\|>"),
-    Extent("Phi, FireFunction", r"functools(?=\[)", r"(?!)"),
+    Extent("Phi, FireFunction", r"functools(?=\[)", r"(?!)"),  # never closed
     Extent("Gemma", r"```tool_(?:code|calls?)\n", r"```"),
     Extent(  # gpt-oss names the tool in the header; marks may be lost on the way
         "gpt-oss (Harmony)",
@@ -65,6 +65,7 @@ EXTENTS: Final = (
         r"<\|(?:call|end|return|start|channel)\|>",
     ),
 )
+#: Group n is the n-th extent's: only the last extent has a group of its own inside.
 OPENED: Final = re.compile("|".join(f"({extent.opened})" for extent in EXTENTS), re.IGNORECASE)
 _CLOSED: Final = tuple(re.compile(extent.closed, re.IGNORECASE) for extent in EXTENTS)
 

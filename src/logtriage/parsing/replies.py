@@ -117,7 +117,7 @@ def odd_mark(text: str) -> str | None:
         if _HARMLESS.fullmatch(name.rpartition(":")[2].replace("▁", "_")):
             continue
         if mark["tag"] is None and mark["square"] is None:
-            suspect.append(mark)
+            suspect.append(mark)  # its shape does not tell whether it opens or closes
         elif mark["tag"] is not None and not mark["end"]:
             opened.setdefault(name, mark)
         else:

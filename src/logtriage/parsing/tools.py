@@ -140,7 +140,7 @@ SHIFT_TOOLS: Final = {
         Tool(
             "wait",
             "Let time pass until an incident arrives.",
-            (Parameter("ticks", "At most so many; 1 if missing.", "integer", required=False),),
+            (Parameter("ticks", "At most so many; 1 if missing.", kind="integer", required=False),),
         ),
         Tool("note", "Write the notebook anew.", (Parameter("text", "What it then holds."),)),
     )

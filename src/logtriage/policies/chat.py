@@ -78,6 +78,7 @@ class ChatPolicy:
         talk: _Talk = memory or _Talk()
         text = render_observation(observation, self.style, before=talk.before)
         sent: tuple[Message, ...] = (*talk.messages, {"role": "user", "content": text})
+        # Screens and replies take turns, and a screen is last.
         shown = sent if self.turns is None else sent[1 - 2 * self.turns :]
         reply = self.complete([{"role": "system", "content": self.rules}, *shown])
         messages = (*sent, {"role": "assistant", "content": reply})

@@ -106,9 +106,9 @@ def _steps(observation: Observation, book: Notebook, role: Role) -> Iterator[Act
     if not ranked:
         yield from _close(observation, book, role)
         return
-    time = observation.ticks_left > STEPS + observation.horizon // SPARE
+    in_time = observation.ticks_left > STEPS + observation.horizon // SPARE
     lead = lead_of(observation, ranked)
-    if not by_board and not acted and time and lead < SURE:
+    if not by_board and not acted and in_time and lead < SURE:
         useful = _by_use(observation, book, ranked, role)
         # An answer shows all that began by then, so nothing is asked twice.
         yield from (question for question in useful if question not in book.asked)
@@ -116,11 +116,10 @@ def _steps(observation: Observation, book: Notebook, role: Role) -> Iterator[Act
             return
     top = ranked[0]
     worth = observation.worth_of_hand_over
-    needed = max(
-        (row for least, row in HAND_OVER_LEADS.items() if least <= (worth or 0)), default=0
-    )
-    if worth is not None and not acted and lead < needed:
-        yield HandOver()
+    if worth is not None and not acted:
+        needed = [points for least, points in HAND_OVER_LEADS.items() if least <= worth]
+        if lead < max(needed, default=0):
+            yield HandOver()
     if top.benign:
         if observation.severity is None:
             yield ClassifySeverity(Severity.P3)
@@ -164,7 +163,7 @@ def _is_open(suspect: Suspect, observation: Observation, book: Notebook) -> bool
         return not (noticed or blamed or observation.pages or book.eased)
     if blamed is not None and blamed != suspect.service and not book.failed:
         return False
-    # A page that left the incident open was right.
+    # A page that left the incident open was right; without a directory teams are guesses.
     right = observation.pages if observation.directory else ()
     if right and suspect.team(observation) not in right:
         return False
@@ -192,7 +191,7 @@ def _by_use(
     if structures(topology, book)[top.service] <= 0:
         # Nobody is known to wait: start at the edge.
         yield from (RequestTraces(topology.names[edge]) for edge in topology.edges)
-    yield from (look(top.service) for look in looks[:2])
+    yield from (look(top.service) for look in looks[:2])  # its logs come later, if at all
     response = top.remedy, top.team(observation)
     rival = next((row for row in ranked if (row.remedy, row.team(observation)) != response), top)
     if rival.service == top.service:
@@ -224,8 +223,8 @@ def _respond(
         yield from _classify(observation, book)
     if observation.root_cause is None:
         yield IdentifyRootCause(top.service)
-    can_diagnose = not observation.hidden >= _DIAGNOSIS
-    if can_diagnose:
+    by_board = observation.hidden >= _DIAGNOSIS
+    if not by_board:
         # A declared service is on the board already.
         declared = observation.root_cause is not None
         yield from _report(top.kind if declared else f"{top.kind} {top.service}", observation, role)
@@ -257,10 +256,10 @@ def _waits_for_nobody(observation: Observation, role: Role) -> bool:
     """
     if observation.ticks_left <= LATE:
         return True
-    others_declare = not role.may >= {"identify_root_cause", "escalate"}
-    if others_declare and "declarations" not in observation.hidden:
+    declares_both = role.may >= {"identify_root_cause", "escalate"}
+    if not declares_both and "declarations" not in observation.hidden:
         return observation.root_cause is not None and bool(observation.pages)
-    return not others_declare or bool(observation.pages) or "escalate" not in role.may
+    return declares_both or bool(observation.pages) or "escalate" not in role.may
 
 
 def _report(message: str, observation: Observation, role: Role) -> Iterator[Action]:

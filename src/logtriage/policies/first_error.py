@@ -35,7 +35,7 @@ class FirstErrorPolicy:
                 severity = None if panel is None else severity_of(panel, observation.world)
                 action: Action = ClassifySeverity(severity or "P1")
             case 1:
-                action = IdentifyRootCause(suspect, 0.9)
+                action = IdentifyRootCause(suspect, confidence=0.9)
             case 2:
                 # Recordings may lack a directory of owners: any team will do.
                 owners = observation.directory or topology.teams[:1] * len(topology)

@@ -90,22 +90,19 @@ def fault_class(signals: tuple[Signal, ...]) -> FaultCategory:
     """
     furthest = {category: 0.0 for category, _ in CLASSES}
     for signal in signals:
-        category = next((row for row, words in CLASSES if _has(signal.name, words)), None)
+        fits = (row for row, words in CLASSES if any(word in signal.name for word in words))
+        category = next(fits, None)
         if category is not None:
             furthest[category] = max(furthest[category], abs(signal.stray))
     best = max(furthest, key=lambda category: furthest[category])
     return best if furthest[best] >= STRAYS else FaultCategory.NETWORK
 
 
-def _has(name: str, words: tuple[str, ...]) -> bool:
-    return any(word in name for word in words)
-
-
 def _noted(observation: Observation, memory: Memory) -> Asked:
     """The memory after a screen."""
     names = observation.topology.names
     before: Asked = memory or Asked((0.0,) * len(names), {})
-    requests = (one for one in observation.last_actions if isinstance(one, RequestMetrics))
+    requests = (act for act in observation.last_actions if isinstance(act, RequestMetrics))
     figures = {**{request.service: () for request in requests}, **before.figures}
     for service in {reading.service for reading in observation.metrics}:
         shown = (reading.signal for reading in observation.metrics if reading.service == service)

@@ -61,7 +61,7 @@ class Notebook:
         """The severity of the worst panel so far."""
         if self.worst is None:
             return None
-        # The two mildest bands stand for the mildest severity.
+        # Severities begin with the worst, bands with the mildest; the two mildest are P3.
         return SEVERITIES[-max(1, self.worst)]
 
     @property
@@ -72,7 +72,7 @@ class Notebook:
     @property
     def signs(self) -> tuple[Sign, ...]:
         """All signs of services; an alert stands for what it watches until that is read."""
-        topics = {sign.service: sign for sign in self.lines}
+        topics = {sign.service: sign for sign in self.lines}  # the last one of each service
         read = {(sign.service, sign.sort) for sign in self.readings}
         watched = (sign for sign in self.alerts if (sign.service, sign.sort) not in read)
         return (*topics.values(), *self.readings, *watched, *self.changes)
@@ -138,7 +138,7 @@ def write_down(observation: Observation, book: Notebook) -> Notebook:
 
 def _ill(world: World, span: str) -> str:
     """The token that an alert stands for: this half of a trace is ill by itself."""
-    return world.tokens_at(span, world.tier_names[0])[1]
+    return world.tokens_at(span, world.tier_names[0])[1]  # token 0 is the ordinary one
 
 
 def _readings(observation: Observation) -> Iterable[Sign]:

@@ -153,6 +153,7 @@ def _most_in_doubt(held: Belief) -> list[int]:
     reaching, reached = np.nonzero(listed.place[posterior.rows] != NONE)
     at = listed.model.single_service[listed.members[posterior.rows]]
     faulty, members = np.nonzero(at != NONE)
+    # The probability of being reached plus that of being at fault: 0 and 2 are certain.
     doubt = np.bincount(
         np.concatenate([reached, at[faulty, members]]),
         shares[np.concatenate([reaching, faulty])],

@@ -162,7 +162,7 @@ class ObserverRole:
         """The next step of the plan that falls to this role; None while others come first."""
         awaited = False
         for action in held.best().actions:
-            is_ours = self._able(action) is role
+            is_ours = self._first_able(action) is role
             if isinstance(action, Escalate | IdentifyRootCause | ClassifySeverity):
                 if is_ours:
                     return action
@@ -175,7 +175,7 @@ class ObserverRole:
                 return None
         return None
 
-    def _able(self, action: Action) -> Role:
+    def _first_able(self, action: Action) -> Role:
         """The first role that may take an action."""
         return next(role for role in self.split.roles if action_name(action) in role.kinds)
 
@@ -327,4 +327,4 @@ def _panel(held: Belief, cell: Evidence) -> Floats:
             for severity, share in enumerate(setting.severities)
         ) / sum(setting.severities)
     leads = (errors_first(setting.world, hypothesis) for hypothesis in held.hypotheses)
-    return np.array([max(likely[first], 1e-9) for first in leads])
+    return np.array([max(likely[first], 1e-9) for first in leads])  # not all are 0

@@ -39,7 +39,7 @@ def perfect_actions(incident: Incident) -> tuple[Action, ...]:
     if truth.benign:
         return (*plan, Ignore())
     parts = truth.parts
-    plan.extend(IdentifyRootCause(min(part.root_causes), 1.0) for part in parts)
+    plan.extend(IdentifyRootCause(min(part.root_causes), confidence=1.0) for part in parts)
     if truth.fault_category is not None:
         plan.append(ClassifyFault(truth.fault_category))
     teams = [min(part.teams) for part in parts if part.teams]
@@ -68,7 +68,7 @@ def joint_schedule(incident: Incident, split: RoleSplit) -> tuple[tuple[Action, 
     """
     *plan, close = perfect_actions(incident)
     by_role: list[list[Action]] = [[] for _ in split.roles]
-    last = (-1, -1)
+    last = (-1, -1)  # (tick, place of the role) of the last action
     for action in plan:
         place = _first_able(action, split)
         if isinstance(action, Remediate):
@@ -162,6 +162,7 @@ class OracleRole:
         if isinstance(action, Remediate):
             kinds = (IdentifyRootCause, *([Escalate] if self.incident.takes_hand_over else []))
             first = [earlier for earlier in plan if isinstance(earlier, kinds)]
+            # The fix and the close take two ticks.
             return observation.ticks_left > 2 and self._missing(first, observation)
         if action != plan[-1] or observation.ticks_left <= 1:
             return False
@@ -179,8 +180,9 @@ class OracleRole:
         if Remediate not in at or IdentifyRootCause not in at:
             return last
         fixed, place = at[Remediate]
-        fixed = max(fixed, at[IdentifyRootCause][0] + 1)
-        return max(last, fixed if place < self.split.roles.index(self.role) else fixed + 1)
+        fixed = max(fixed, at[IdentifyRootCause][0] + 1)  # when its role sees the declaration
+        acts_later = place < self.split.roles.index(self.role)  # roles of a tick act in order
+        return max(last, fixed if acts_later else fixed + 1)
 
     def _missing(self, actions: Iterable[Action], observation: Observation) -> bool:
         """Whether any of these actions was not taken yet, as far as the role can see."""

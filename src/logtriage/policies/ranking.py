@@ -104,7 +104,7 @@ def own(signals: Signals) -> float:
 
 def _own(signal: Signal) -> float:
     name = signal.name
-    if name in _TRAFFIC or name.startswith(_TRAFFIC) or _inherits(name):
+    if name in _TRAFFIC or name.startswith(_TRAFFIC) or _is_shared(name):
         return 0.0
     either = name == "events_bp" or name.endswith(("_us", "_milli"))
     return abs(signal.stray) if either else max(0.0, signal.stray)
@@ -116,13 +116,13 @@ def inherited(signals: Signals) -> float:
 
 
 def _inherited(signal: Signal) -> float:
-    if not _inherits(signal.name):
+    if not _is_shared(signal.name):
         return 0.0
     falls = any(word in signal.name for word in _FALLS)
     return max(0.0, -signal.stray if falls else signal.stray)
 
 
-def _inherits(name: str) -> bool:
+def _is_shared(name: str) -> bool:
     return name not in _OWN and any(word in name for word in (*_RISES, *_FALLS))
 
 
@@ -143,7 +143,7 @@ def of_target(signals: Signals, alerts: Iterable[str]) -> Signals:
     return {
         name: signal
         for name, signal in signals.items()
-        if not _inherits(name) or any(word in name for word in words)
+        if not _is_shared(name) or any(word in name for word in words)
     }
 
 

@@ -98,7 +98,7 @@ def _steps(observation: Observation, heard: Heard, role: Role) -> Iterator[Actio
     elif late or alone:
         guess = _likeliest(observation, heard)
         if observation.root_cause is None and guess is not None:
-            yield IdentifyRootCause(guess, GUESS)
+            yield IdentifyRootCause(guess, confidence=GUESS)
         if alone:
             yield Resolve()
     if not late:

@@ -164,11 +164,13 @@ def _row(world: World, kind: str) -> Mapping[str, Mapping[str, int]]:
 
 @lru_cache(maxsize=64)
 def _lacking_a_change(world: World, tier: str) -> tuple[int, ...]:
-    """The points of a service without a change, for kinds of fault at a tier, then benign ones."""
-    usual = [
-        _USUALLY in _row(world, kind.name).get(CHANGE, {}).values() for kind in world.kinds_at(tier)
-    ]
-    return (*(LACKING * follows for follows in usual), *(0 for _ in world.benign_at(tier)))
+    """The points of a service without a change, for kinds of fault at a tier, then benign ones.
+
+    It lacks a sign of faults that usually begin with a change; a row lists no other usual change.
+    """
+    rows = [_row(world, kind.name).get(CHANGE, {}) for kind in world.kinds_at(tier)]
+    faults = (LACKING * (_USUALLY in row.values()) for row in rows)
+    return (*faults, *(0 for _ in world.benign_at(tier)))
 
 
 def said(report: Report, world: World) -> tuple[str, str | None] | None:

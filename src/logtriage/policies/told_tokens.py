@@ -67,12 +67,12 @@ def _read(
     word: str, topology: Topology, setting: Setting, now: int, doings: Doings
 ) -> Evidence | None:
     cell, _, token = word.partition("=")
-    where, _, said = cell.rpartition("/")
-    if not said.removeprefix("-").isdecimal():
+    where, _, tick = cell.rpartition("/")
+    if not tick.removeprefix("-").isdecimal():
         return None
     name, slash, what = where.rpartition("/")
     kind, _, number = what.partition(".")
-    world, start = setting.world, int(said)
+    world, start = setting.world, int(tick)
     slot = int(number) if number.isdecimal() else 0
     if not slash:
         applied = [when for when, _, _ in doings.remedies[slot : slot + 1]]
@@ -89,8 +89,8 @@ def _read(
         for slot, sort in enumerate(world.slots[channel])
         if sort == kind
     )
-    if read := next(slots, None):
-        channel, slot = read
+    if by_sort := next(slots, None):
+        channel, slot = by_sort
     elif kind == Channel.CHANGE.value:
         channel, slot = Channel.CHANGE, 0
     elif kind in _NUMBERED and number.isdecimal():

@@ -22,7 +22,7 @@ from logtriage.errors import BundleError
 from logtriage.grading.rubric import RECORDED
 from logtriage.incident import Fault, Incident, Truth
 from logtriage.recorded.importing.source_files import json_lines
-from logtriage.recorded.records import SCHEMA, TASKS, VERSION, VIEWS, RecordedIncident
+from logtriage.recorded.records import ON_REQUEST, SCHEMA, TASKS, VERSION, RecordedIncident
 from logtriage.recorded.telemetry import RecordedTelemetry
 from logtriage.rng import hash_name
 from logtriage.topology import NO_TEAM
@@ -56,7 +56,7 @@ def as_incident(record: RecordedIncident) -> Incident:
             remedies=frozenset(),
             fault_category=record.truth.category if roots else None,
         ),
-        telemetry=RecordedTelemetry(record.recording, on_request=record.view == VIEWS[1]),
+        telemetry=RecordedTelemetry(record.recording, on_request=record.view == ON_REQUEST),
         wrong_page_closes=False,  # nobody knows whom to page
         rubric=RECORDED.id,
         worth_of_hand_over=worth_of_hand_over(hash_name(record.id)),
@@ -69,8 +69,8 @@ def on_request(record: RecordedIncident) -> RecordedIncident:
     return attrs.evolve(
         record,
         id=f"{source}-models/{rest}",
-        task=record.task.replace(TASKS[VIEWS[0]], TASKS[VIEWS[1]], 1),
-        view=VIEWS[1],
+        task=record.task.replace(TASKS["dashboard"], TASKS[ON_REQUEST], 1),
+        view=ON_REQUEST,
     )
 
 

@@ -43,7 +43,7 @@ def gauge(service: str, tick: int, signal: Signal) -> Gauge:
         whose = "usual of others" if signal.borrowed else "usual"
         spread = "" if signal.spread is None else f" ± {_spread(signal.spread, unit)}"
         text += f" ({whose} {_figure(signal.usual, unit)}{spread})"
-    return Gauge(service, signal.name, (tick,), (), text, signal)
+    return Gauge(service, signal.name, starts=(tick,), tokens=(), text=text, signal=signal)
 
 
 def time_spent(service: RecordedService, called: Iterable[RecordedService], tick: int) -> str:
@@ -80,7 +80,7 @@ def _spread(value: int, unit: str) -> str:
 
 
 def _figure(value: int, unit: str) -> str:
-    """A figure with its unit; basis points as a percentage, cut to a tenth, in integers."""
+    """A figure with its unit; basis points as a percentage, cut to a tenth (never -0.0%)."""
     if unit in _THOUSANDTHS:
         return f"{value / 1000:g}{_THOUSANDTHS[unit]}"
     if unit == "%":
@@ -99,13 +99,12 @@ def age_notes(recording: Recording, tick: int) -> Iterator[str]:
         yield "no logs were recorded"
     elif tick > recording.windows[-1].tick:
         yield f"logs were recorded up to tick {recording.windows[-1].tick}: its lines are shown"
+    services = recording.services
+    every = [recording.edge, *(service.series for service in services)]
     requests = _last(
-        column
-        for service in recording.services
-        for column in (
-            *(getattr(service.series, name) for name in FIGURES if name != _SAMPLED),
-            service.new_errors.value,
-            service.events.value,
+        (
+            *(getattr(series, name) for series in every for name in FIGURES if name != _SAMPLED),
+            *(c for service in services for c in (service.new_errors.value, service.events.value)),
         )
     )
     samples = _last(

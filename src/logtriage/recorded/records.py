@@ -6,7 +6,7 @@ The window of tick ``t`` ends when the tick begins: seconds ``30 (t - 1)`` to ``
 """
 
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 import attrs
@@ -61,6 +61,7 @@ BASELINES: Final = ("fault-free", "pre-fault", "none")
 
 #: How a record is shown: with a dashboard of every figure that strays, or figures on request.
 VIEWS: Final = ("dashboard", "on_request")
+DASHBOARD, ON_REQUEST = VIEWS
 #: The tasks of incidents by their view: results of both must not be mixed.
 TASKS: Final = dict(zip(VIEWS, ("recorded", "recorded_models"), strict=True))
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*/[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -250,7 +251,7 @@ class RecordedIncident:
     task: str = "recorded"
     horizon: int = 8
     origin: str = ""
-    view: str = VIEWS[0]
+    view: str = DASHBOARD
     schema: str = SCHEMA
 
     def __attrs_post_init__(self) -> None:
@@ -270,7 +271,7 @@ class RecordedIncident:
         except ValueError:
             raise BundleError(f"opened must be an ISO time, got {self.opened!r}") from None
         require(
-            opened.utcoffset() is not None and not opened.utcoffset(),
+            opened.utcoffset() == timedelta(0),
             f"opened must be in UTC ('…Z' or '…+00:00'), got {self.opened!r}",
         )
         known = {service.name for service in self.recording.services}

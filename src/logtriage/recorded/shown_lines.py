@@ -21,7 +21,7 @@ OVERVIEW_LINES: Final = 12
 #: The mark of a line of a kind that the baseline lacks.
 NEW: Final = "[new]"
 
-_LOUDNESS: Final = {level: -rank for rank, level in enumerate(LEVELS)}
+_LEVEL_KEY: Final = {level: -rank for rank, level in enumerate(LEVELS)}  # the loudest first
 
 
 def _shown(line: RecordedLine) -> LogLine:
@@ -43,7 +43,7 @@ def _by_time(lines: Iterable[RecordedLine]) -> list[RecordedLine]:
 def _rank(line: RecordedLine) -> tuple[bool, int, bool]:
     """A sort key: new complaints (above INFO) first, then by level, and new before known."""
     complains = line.new and line.level != LEVELS[0]
-    return not complains, _LOUDNESS[line.level], not line.new
+    return not complains, _LEVEL_KEY[line.level], not line.new
 
 
 def _loudest_first(line: RecordedLine) -> tuple[tuple[bool, int, bool], int, str]:

@@ -7,6 +7,7 @@ again, and likewise each figure; a note says so.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import hypot, sqrt
+from statistics import median_high
 from typing import ClassVar, Final
 
 import attrs
@@ -77,9 +78,9 @@ class RecordedTelemetry:
         Changes of one service that say the same are shown as one, with a count.
         """
         now = tick * self.tick_seconds
-        latest: dict[tuple[str, str], tuple[int, int, RecordedChange]] = {}
+        latest: dict[tuple[str, str], tuple[int, int, RecordedChange]] = {}  # last seen, count, row
         for row in self.recording.changes:
-            if row.second <= now:
+            if row.second <= now:  # of a change that goes on after now, only its beginning counts
                 at, count = (row.until, row.count) if row.until <= now else (row.second, 1)
                 key = row.service, template(row.kind, row.detail)
                 before, known, _ = latest.get(key, (at, 0, row))
@@ -133,13 +134,13 @@ class RecordedTelemetry:
         by_name = {row.name: row for row in self.recording.services}
         asked = self.recording.services[service]
         text = time_spent(asked, [by_name[name] for name in asked.calls], tick)
-        return (Trace(asked.name, "time", (tick,), (), text),) if text else ()
+        return (Trace(asked.name, "time", starts=(tick,), tokens=(), text=text),) if text else ()
 
     @cached_property
     def _signals(self) -> tuple[tuple[tuple[Signal, ...], ...], ...]:
         services = self.recording.services
-        ticks, others = range(max(map(length_of, services))), borrowed(services)
-        return tuple(zip(*(signals_of(row, others, ticks) for row in services), strict=True))
+        ticks, stand_ins = range(max(map(length_of, services))), borrowed(services)
+        return tuple(zip(*(signals_of(row, stand_ins, ticks) for row in services), strict=True))
 
     def _window(self, tick: int) -> LogWindow:
         """The window of a tick: empty before the first, the last window after the last."""
@@ -171,11 +172,12 @@ class RecordedTelemetry:
 
 def _change(at: int, count: int, row: RecordedChange, now: int) -> Change:
     detail = row.detail if count == 1 else f"{row.detail} (x{count})"
-    return Change(row.service, row.kind, (now - at) // 60, detail)
+    minutes = (now - at) // 60
+    return Change(row.service, row.kind, minutes, detail)
 
 
-def _at(ticks: tuple[tuple[LogLine, ...], ...], tick: int) -> tuple[LogLine, ...]:
-    return ticks[min(max(tick, 0), len(ticks) - 1)]
+def _at(by_tick: tuple[tuple[LogLine, ...], ...], tick: int) -> tuple[LogLine, ...]:
+    return by_tick[min(max(tick, 0), len(by_tick) - 1)]
 
 
 def _reading(series: Series, tick: int, usual: Measure) -> Reading | None:
@@ -198,14 +200,17 @@ def length_of(service: RecordedService) -> int:
 
 
 def signals_of(
-    service: RecordedService, others: Mapping[str, tuple[int, int]], ticks: Iterable[int]
+    service: RecordedService, stand_ins: Mapping[str, tuple[int, int]], ticks: Iterable[int]
 ) -> Iterator[tuple[Signal, ...]]:
-    """Yield a service's signals at each tick; ``others`` are stand-ins from :func:`borrowed`."""
-    usual = {
+    """Yield a service's signals at each tick.
+
+    ``stand_ins`` from :func:`borrowed` are, by figure, the usual value and spread of others.
+    """
+    usual = {  # (usual value, spread, whether they are borrowed)
         name: (getattr(service.baseline, name), getattr(service.spread, name), False)
         for name in FIGURES
     }
-    for name, pooled in others.items():
+    for name, pooled in stand_ins.items():
         if usual[name][0] is None:
             usual[name] = (*pooled, True)
     for tick in ticks:
@@ -247,11 +252,7 @@ def borrowed(services: Sequence[RecordedService]) -> dict[str, tuple[int, int]]:
         ]
         if len(known) >= ENOUGH:
             values, spreads = zip(*known, strict=True)
-            middle = _middle(values)
+            middle = median_high(values)
             differ = sqrt(sum((value - middle) ** 2 for value in values) / len(values))
-            pooled[name] = middle, max(1, round(hypot(_middle(spreads), differ)))
+            pooled[name] = middle, max(1, round(hypot(median_high(spreads), differ)))
     return pooled
-
-
-def _middle(values: Sequence[int]) -> int:
-    return sorted(values)[len(values) // 2]

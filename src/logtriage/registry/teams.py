@@ -78,7 +78,7 @@ def make_team(
         return partial(_by_role, (factory,) * len(split), split)
     if roles_of(spec):
         return partial(_by_role, _per_role(spec, split, own), split)
-    _check_not_alone("", spec, (*TEAMS, *own))
+    _check_not_alone(where="", spec=spec, known=(*TEAMS, *own))
     more = "or in every role net:DIR, module:name"
     raise UnknownName("team", spec, (*TEAMS, *own), more)
 
@@ -118,11 +118,12 @@ def has_network(spec: str) -> bool:
 
 
 def _networks(spec: str, split: RoleSplit) -> dict[str, policies.RoleFactory]:
+    """The factory of each ``net:DIR`` of a specification, for all roles that it plays."""
     wanted: dict[str, tuple[str, ...]] = {}
     for role, policy in roles_of(spec) or [(name, spec) for name in split.names]:
         if policy.startswith(NETWORK) and role in split.names:
             wanted[policy] = (*wanted.get(policy, ()), role)
-    return {name: _network(name, split, of) for name, of in wanted.items()}
+    return {name: _network(name, split, roles) for name, roles in wanted.items()}
 
 
 def _network(spec: str, split: RoleSplit, roles: tuple[str, ...]) -> policies.RoleFactory:

@@ -91,6 +91,7 @@ def _least(world: World) -> int:
 
 
 def _range(world: World) -> str:
+    """The shares below that limit, as ``, other signs 3-15, topics 2``; empty if there are none."""
     rare: dict[str, list[int]] = {"signs": [], "topics": []}
     for sort, row in world.background.items():
         shares = (share for token, share in row.items() if token != NAMES and share < _least(world))
@@ -113,8 +114,8 @@ def _legend(setting: Setting) -> str:
     words = "".join(f" {_meaning(gauge)}." for gauge in world.tokens.gauges if gauge.explained)
     typical = "; ".join(
         f"{whose}: {_row(world, row)}"
-        for whose, lead in (("!", True), ("others", False))
-        if (row := _typical(world, lead))
+        for whose, errors_first in (("!", True), ("others", False))
+        if (row := _typical(world, errors_first))
     )
     typical = typical and f" Unless said, {typical}."
     creeping = " *: only minor here." if setting.creeping else ""
@@ -171,6 +172,7 @@ def _grouped(signs: list[Share]) -> Iterator[str]:
 
 
 def _word(world: World, sort: str, token: str) -> str:
+    """A sign in words; a log topic without its ``~``, since topics stand apart."""
     return _NAMED if token == NAMES else world.words[sort][token].removeprefix("~")
 
 
@@ -199,13 +201,14 @@ def _signs(world: World, signature: Signature) -> tuple[list[str], list[str]]:
 
 def _telling(world: World, signature: Signature, sorts: Iterable[str]) -> list[str]:
     """Words of the likeliest sign and of all from :data:`TELLING` on, the likeliest first."""
-    ranked = sorted(
-        (-share, _word(world, sort, token))
+    signs = [
+        (share, _word(world, sort, token))
         for sort in sorts
         for token, share in signature.get(sort, {}).items()
         if share
-    )
-    return [word for place, (share, word) in enumerate(ranked) if not place or -share >= TELLING]
+    ]
+    ranked = sorted(signs, key=lambda sign: (-sign[0], sign[1]))
+    return [word for place, (share, word) in enumerate(ranked) if place == 0 or share >= TELLING]
 
 
 @attrs.frozen

@@ -36,7 +36,7 @@ def shows_some_owners(observation: Observation) -> bool:
 
 
 def alerts(firing: Iterable[Alert]) -> str:
-    """Text of alerts, grouped by the tick at which they began to fire, then by name."""
+    """Text of alerts, which are sorted by ``since``: grouped by that tick, then by name."""
     parts = []
     for since, rows in groupby(firing, key=lambda alert: alert.since):
         names = grouped((alert.name, alert.service) for alert in rows)

@@ -7,8 +7,9 @@ from logtriage._lib.grouping import grouped
 from logtriage.observation import Observation
 from logtriage.world.telemetry import Signal
 
-#: The dashboard has signals that stray by at least this many spreads, and at most this many.
+#: A signal that strays by at least this many spreads is on the dashboard.
 STRAY: Final = 3
+#: The dashboard has at most this many signals with a usual value.
 _SIGNALS: Final = 24
 #: The text after a figure, by the end of its signal's name.
 _UNITS: Final = {"bp": "%", "ms": " ms", "us": " ms", "milli": ""}
@@ -17,16 +18,16 @@ _UNITS: Final = {"bp": "%", "ms": " ms", "us": " ms", "milli": ""}
 def dashboard(observation: Observation) -> str:
     """The signals that stray furthest from usual, then those without a known usual value."""
     straying = [
-        (-abs(signal.stray), place, name, signal)
+        (place, name, signal)
         for place, (name, signals) in enumerate(
             zip(observation.topology.names, observation.signals, strict=True)
         )
         for signal in signals
         if abs(signal.stray) >= STRAY
     ]
-    shown = sorted(straying, key=lambda row: row[0])[:_SIGNALS]
-    in_order = sorted(shown, key=lambda row: row[1])
-    rows = grouped((name, _signal(signal)) for _, _, name, signal in in_order)
+    shown = sorted(straying, key=lambda row: -abs(row[2].stray))[:_SIGNALS]
+    by_service = sorted(shown, key=lambda row: row[0])
+    rows = grouped((name, _signal(signal)) for _, name, signal in by_service)
     left = f", {len(straying) - len(shown)} more not shown" if len(shown) < len(straying) else ""
     return "\n".join(
         (

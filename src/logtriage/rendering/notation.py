@@ -120,7 +120,7 @@ def _panels(seen: Observation, before: Observation | None) -> Iterator[str]:
     changes: Shown = defaultdict(list)
     for change in seen.changes:
         if before is None or change not in before.changes:
-            assert change.token is not None  # only a recording has changes without
+            assert change.token is not None  # only a recording has changes without a token
             row = f"{change.service}@{change.minutes_ago}"
             changes[word(world, CHANGE, change.token)].append(row)
     if changes or (before is None and "changes" not in seen.hidden):
@@ -159,13 +159,14 @@ def _requested(seen: Observation) -> Iterator[str]:
 def _line_words(lines: Iterable[LogLine], seen: Observation) -> Iterator[str]:
     rows = {}
     for line in lines:
-        assert line.token is not None  # only a recording has lines without
+        assert line.token is not None  # only a recording has lines without a token
         if line.token == DOWN:
             yield DOWN
             return
         everyday = seen.is_ordinary(LOG, line.token)
         words = () if everyday else (_log_words(line.token, seen),)
-        rows[-(-line.second // seen.tick_seconds)] = words
+        tick = -(-line.second // seen.tick_seconds)  # rounded up
+        rows[tick] = words
     yield from _over_time(rows)
 
 
@@ -180,7 +181,7 @@ def _over_time(rows: Mapping[int, Sequence[str]]) -> Iterator[str]:
 def _lines(lines: Iterable[LogLine], seen: Observation, *, calm: bool = True) -> Iterator[str]:
     telling: Shown = defaultdict(list)
     for line in lines:
-        assert line.token is not None  # only a recording has lines without
+        assert line.token is not None  # only a recording has lines without a token
         everyday = seen.is_ordinary(LOG, line.token)
         telling["" if everyday else _log_words(line.token, seen)].append(line.service)
     everyday_lines = telling.pop("", [])
@@ -238,13 +239,13 @@ def _acts(seen: Observation) -> Iterator[str]:
 
 def _act(action: Action) -> str:
     if isinstance(action, IdentifyRootCause):
-        action = IdentifyRootCause(action.service)
+        action = IdentifyRootCause(action.service)  # without the stated confidence
     return render_action(action, "word")
 
 
 def _changed_facts(seen: Observation, before: Observation | None) -> Iterator[str]:
     if seen.may is None and before is not None:
-        return
+        return  # a single agent knows what it declared
     known = {} if before is None else _declared(before)
     for heading, now in _declared(seen).items():
         if now != known.get(heading, ()):

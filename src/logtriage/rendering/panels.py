@@ -56,7 +56,7 @@ def _by_service(
         if is_down(read[0].tokens):
             yield f"{heading} {service}: {NOT_COLLECTED}"
             continue
-        places = told(read)
+        places = shown_places(read)
         ticks = " ".join(str(read[0].starts[place]) for place in places)
         left_out = ", between them no change" if len(places) < len(read[0].starts) else ""
         yield f"{heading} {service} (at tick{'s' * (len(places) > 1)} {ticks}{left_out}):"
@@ -75,12 +75,13 @@ def lines(reading: Gauge | Trace, places: Sequence[int]) -> Iterator[str]:
         yield text
 
 
-def told(readings: Sequence[Gauge | Trace]) -> list[int]:
+def shown_places(readings: Sequence[Gauge | Trace]) -> list[int]:
     """Indices of the readings of one service that a screen shows, at most :data:`MOST` if possible.
 
     Indices at which no reading differs from its neighbours are left out; the newest stays.
     """
     shown = list(range(len(readings[0].starts)))
+    # Slices, since readings of a recording have no tokens.
     tokens = [tuple(reading.tokens[place : place + 1] for reading in readings) for place in shown]
     while len(shown) > MOST:
         # The middle of the longest run of equal readings goes first.

@@ -193,9 +193,9 @@ def _severity(world: World) -> str:
 def _calm(edge: Edge) -> str:
     usual = edge.bands[0].name
     still = sum(row.weight for row in edge.calm if (row.errors, row.p99) == (usual, usual))
-    whole = sum(row.weight for row in edge.calm)
-    rest = "" if still == whole else f", else {edge.bands[1].name}"
-    return percent(still, whole) + rest
+    total = sum(row.weight for row in edge.calm)
+    rest = "" if still == total else f", else {edge.bands[1].name}"
+    return percent(still, total) + rest
 
 
 def _span(errors: tuple[int, int]) -> str:
@@ -203,6 +203,7 @@ def _span(errors: tuple[int, int]) -> str:
 
 
 def _directory(topology: Topology, world: World) -> str:
+    """Who owns services: the named owners; of the others, each tier's usual team and its chance."""
     named = grouped(
         (service.owner, service.name) for service in topology.services if service.owner is not None
     )
@@ -210,14 +211,15 @@ def _directory(topology: Topology, world: World) -> str:
     if all(service.owner is not None for service in topology.services):
         return f"DIRECTORY, always: {always}."
     every, owners = world.owning_teams(topology), world.drawn_owners(topology)
-    rows: dict[str, dict[str, list[str]]] = {}
+    rows: dict[str, dict[str, list[str]]] = {}  # tiers, by share and team
     for tier in world.rules.tiers:
+        # Teams that are not drawn weigh 0. If all others weigh the same, none is usual.
         weights = dict(zip(every, world.owner_weights(topology, tier.name), strict=True))
         if tier.owner in owners and len({weights[team] for team in owners}) > 1:
             share = percent(weights[tier.owner], sum(weights.values()))
             rows.setdefault(share, {}).setdefault(tier.owner, []).append(tier.name)
     parts = [
-        f"{share} " + ", ".join(f"{team} of {' and '.join(row)}" for team, row in teams.items())
+        f"{share} " + ", ".join(f"{team} of {' and '.join(tiers)}" for team, tiers in teams.items())
         for share, teams in rows.items()
     ]
     rest = f"{'; '.join(parts)}; else another" if parts else f"any of {', '.join(owners)}"

@@ -175,9 +175,9 @@ def _talk_rules(seat: Role, topology: Topology) -> Iterable[str]:
         names = ", ".join(topology.names[place] for place in sorted(watched(seat, topology)))
         yield f"YOUR SERVICES, of which alone you see and may request anything: {names or 'none'}."
     if seat.hears_late:
-        late = f"reaches you {counted(seat.delay, 'tick')} late" if seat.delay else ""
+        ticks = counted(seat.delay, "tick")
+        late = f"what others declare and report reaches you {ticks} late" if seat.delay else ""
         lost = f"{seat.loss} of 100 reports of others never reach you" if seat.loss else ""
-        late = late and f"what others declare and report {late}"
         yield f"BOARD: {'; '.join(text for text in (late, lost) if text)}."
     if seat.budget is not None:
         yield f"BUDGET: you may make {seat.budget} requests."
@@ -235,7 +235,7 @@ def _example(
     topology: Topology, may: tuple[str, ...], remedy: str, role: Role | None
 ) -> dict[str, str]:
     last = topology.names[-1]
-    # A role may ask only about what it watches.
+    # A role may ask only about what it watches; -1 is the last service.
     asked = max(() if role is None else watched(role, topology), default=-1)
     values = {
         "remediate": f"{remedy}:{last}",

@@ -98,7 +98,7 @@ def _news(observation: Observation, before: Observation | None) -> Iterator[str]
         known.add(f"DECLARED: {_declared_line(observation)}")
     if before is not None:
         known.add(_header(observation))
-        if observation.may is None:
+        if observation.may is None:  # it knows what it did, if nothing came of it
             known.add(f"LAST: {'; '.join(map(describe, observation.last_actions))}")
         yield f"TICK {observation.tick}/{observation.horizon}"
     yield from (part for part in _parts(observation) if part not in known)
@@ -139,7 +139,8 @@ def _parts(observation: Observation) -> list[str]:
     parts.extend(_changes(observation.changes, observation.world, compact.is_fleet(observation)))
     # The owners in a recording are unknown.
     if observation.directory and not observation.open_loop:
-        parts.append(_owners(observation))
+        owners = tuple(compact.owners(observation).items())
+        parts.append(_directory(observation.topology, owners))
     declared = _declared_line(observation)
     if declared:
         parts.append(f"DECLARED: {declared}")
@@ -200,10 +201,6 @@ def _requested(observation: Observation) -> str:
             text = _logs("REQUESTED LOGS", [*named, *telling])
             text = f"{text}\neveryday lines: {', '.join(calm)}" if calm else text
     return f"{text}\n{NOT_COLLECTED}: {', '.join(down)}" if down else text
-
-
-def _owners(observation: Observation) -> str:
-    return _directory(observation.topology, tuple(compact.owners(observation).items()))
 
 
 def _logs(title: str, lines: Iterable[LogLine]) -> str:

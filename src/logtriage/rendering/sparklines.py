@@ -18,7 +18,7 @@ def sparkline(values: Sequence[float], usual: float, onset: int | None = None) -
     """Bars from 0 to the greatest value or twice the usual; a mark before the index ``onset``."""
     top = max(*values, 2 * usual, 1e-9)
     bars = [_BARS[round((len(_BARS) - 1) * value / top)] for value in values]
-    if onset:
+    if onset:  # at 0 nothing is before it
         bars.insert(onset, ONSET)
     return "".join(bars)
 
@@ -37,4 +37,4 @@ def edge(panel: EdgePanel) -> str:
     """The edge in one line: what users see now, and sparklines of errors and latency."""
     errors = sparkline(panel.errors[-panels.EDGE :], panel.usual_error_bp)
     p99s = sparkline(panel.p99s[-panels.EDGE :], panel.usual_p99_ms)
-    return f"{panels.edge(panel, 1)}  {errors}  {p99s}"
+    return f"{panels.edge(panel, readings=1)}  {errors}  {p99s}"

@@ -45,9 +45,9 @@ class Cell:
         """(name, start, width) of a bar per criterion, in points; negative ones lie left of 0."""
         rows, ends = [], {False: 0.0, True: 0.0}
         for name, points in self.points.items():
-            side = points < 0
-            rows.append((name, min(ends[side], ends[side] + points), abs(points)))
-            ends[side] += points
+            negative = points < 0
+            rows.append((name, min(ends[negative], ends[negative] + points), abs(points)))
+            ends[negative] += points
         return tuple(rows)
 
     @property
@@ -80,17 +80,17 @@ def criterion_names(cells: Iterable[Cell]) -> tuple[str, ...]:
 
 
 def _cell(row: Row, episodes: list[Episode]) -> Cell:
-    scored = [episode for episode in episodes if episode.grade.score is not None]
-    attempts = Counter(episode.incident.id for episode in scored)
+    scored = [(each, score) for each in episodes if (score := each.grade.score) is not None]
+    attempts = Counter(episode.incident.id for episode, _ in scored)
     count = max(1, len(attempts))
     bins = [0.0] * BINS
     points: dict[str, list[float]] = {}
     gated: list[float] = []
     lost: list[float] = []
     places = dict.fromkeys(PLACES, 0.0)
-    for episode in scored:
+    for episode, score in scored:
         graded, weight = episode.grade, 1 / attempts[episode.incident.id]
-        bins[min(BINS - 1, int((graded.score or 0.0) * BINS))] += weight
+        bins[min(BINS - 1, int(score * BINS))] += weight
         gated.append(weight * (graded.gate is not None))
         # The share of the points that remains after gates and discounts.
         kept = 0.0 if graded.gate else prod(discount.factor for discount in graded.discounts)
@@ -105,15 +105,15 @@ def _cell(row: Row, episodes: list[Episode]) -> Cell:
                 places[place] += 1 / len(declared)
     faults = round(fsum(places.values()))
     return Cell(
-        row.task,
-        row.agent,
-        len(scored),
-        None if row.grade is None else row.grade.mean,
-        row.bound,
-        tuple(weight / count for weight in bins),
-        fsum(gated) / count,
-        {name: fsum(values) / count for name, values in points.items()},
-        fsum(lost) / count,
-        {place: count / max(1, faults) for place, count in places.items()},
-        faults,
+        task=row.task,
+        policy=row.agent,
+        scored=len(scored),
+        mean=None if row.grade is None else row.grade.mean,
+        bound=row.bound,
+        shares=tuple(weight / count for weight in bins),
+        gated=fsum(gated) / count,
+        points={name: fsum(values) / count for name, values in points.items()},
+        lost=fsum(lost) / count,
+        places={place: weight / max(1, faults) for place, weight in places.items()},
+        faults=faults,
     )

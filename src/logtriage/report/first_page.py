@@ -75,9 +75,9 @@ def _facts(run: Run) -> Iterable[tuple[str, str]]:
     manifest = run.loaded.manifest
     spec = manifest.spec
     if run.bases:
-        yield "beside it", ", ".join(run.names[1:])
+        yield "beside it", "; ".join((", ".join(run.names[1:]), *run.pairing))
     yield "version", run.version
-    if not RECORDED_TASKS.keys() >= set(spec.tasks) and not spec.incidents:
+    if any(task not in RECORDED_TASKS for task in spec.tasks) and not spec.incidents:
         yield "split", f"{spec.split}{f' (seal {manifest.seal})' if manifest.seal else ''}"
     start = f", from number {spec.start}" if spec.start else ""
     runs = " in all runs" if run.bases else ""
@@ -207,7 +207,7 @@ def _plot(task: str, cells: Sequence[Cell]) -> dict[str, Any]:
 
 
 def _drawn(cell: Cell) -> dict[str, Any]:
-    mean, bound = number(cell.mean, 2), number(cell.bound, 2)
+    mean, bound = number(cell.mean, digits=2), number(cell.bound, digits=2)
     return {
         "policy": clean(cell.policy),
         "mean": cell.mean,

@@ -126,6 +126,12 @@ class Run:
                     theirs = [self._named(name, one) for one in policies_of(base, rival)]
                     yield ours, theirs, change
 
+    @property
+    def pairing(self) -> Iterator[str]:
+        """What :attr:`changes` pairs by position or leaves out, in words."""
+        for base, name in self._runs[1:]:
+            yield from compare.pairing_notes(self.loaded, base, self.name, name)
+
     @cached_property
     def own(self) -> tuple[str, ...]:
         """The run's policies (not of bases) that are not scripted, or all if all are scripted."""
@@ -195,9 +201,9 @@ def _worth(run: LoadedRun, policy: str) -> str:
 def _change(base: LoadedRun, run: LoadedRun, before: str, after: str) -> str | None:
     """The paired difference in words, on incidents graded in both runs; None if there are none."""
     _, tasks = compare.pair_runs(base, run, before, after)
-    scores = compare.scores_of(base, before, tasks), compare.scores_of(run, after, tasks)
-    shared = [incident for incident in scores[0] if incident in scores[1]]
-    old, new = ([side[incident] for incident in shared] for side in scores)
+    ours, theirs = compare.scores_of(run, after, tasks), compare.scores_of(base, before, tasks)
+    shared = [incident for incident in theirs if incident in ours]
+    old, new = ([side[incident] for incident in shared] for side in (theirs, ours))
     net = compare.net_of(run, shared, old, new)
     difference = paired_difference(old, new) if net is None else net.difference
     if difference is None:

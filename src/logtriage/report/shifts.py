@@ -4,7 +4,6 @@ A self-contained file that loads nothing and runs no script; no extra is needed.
 system leads to its incident on a replay page beside it.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
@@ -19,14 +18,13 @@ from logtriage import __version__
 from logtriage._lib.files import replacing
 from logtriage._lib.printable import counted
 from logtriage.actions import Wait, describe
-from logtriage.errors import InvalidInput
-from logtriage.evaluation.cell_files import SHIFTS, read_lines
+from logtriage.evaluation.cell_files import read_shifts, shifts_file
 from logtriage.grading import grade as grade_alone
 from logtriage.grading import unscored
 from logtriage.report.episode import Episode
 from logtriage.report.replay.document import MAX_BELIEFS, document
 from logtriage.report.replay.page import render_replay
-from logtriage.report.text import NO_FIGURE, number
+from logtriage.report.text import number
 from logtriage.shift import ShiftState, begin, grade, make_shift, take
 from logtriage.shift.grades import IncidentGrade, ShiftGrade
 from logtriage.shift.screens import observe
@@ -67,23 +65,18 @@ _LEGEND: Final = (
 
 
 def write_timelines(run: Path, out: Path, *, beliefs: int = MAX_BELIEFS) -> int:
-    """Write the timelines of ``shifts.jsonl`` in a run's directory; return the number of shifts.
+    """Write the timelines of a run or a file of shifts; return the number of shifts.
 
     A replay page of every incident with an action is written beside ``out``; the names of systems
     link to it. At most ``beliefs`` of its episodes show a belief. An InvalidInput names a bad
     line.
     """
     shown, episodes, grades = list[str](), list[Episode](), dict[str, list[float]]()
-    file, incidents = run / SHIFTS, out.with_name(f"{out.stem}-incidents.html")
+    incidents = out.with_name(f"{out.stem}-incidents.html")
     failed = Counter[str]()
-    for at, line in enumerate(read_lines(file), start=1):
-        try:
-            record = json.loads(line)
-            shift, policy, actions = (record[key] for key in ("shift", "policy", "actions"))
-            broken = record.get("error")
-        except (ValueError, KeyError, TypeError) as error:
-            raise InvalidInput(f"{file}:{at}: no record of a shift ({error!r})") from None
-        state, firing = _replay(shift, actions)
+    for record in read_shifts(shifts_file(run)):
+        policy, broken = record["policy"], record["error"]
+        state, firing = _replay(record["shift"], record["actions"])
         graded = grade(state)
         scores = grades.setdefault(policy, [])
         if broken is not None:
@@ -95,7 +88,7 @@ def write_timelines(run: Path, out: Path, *, beliefs: int = MAX_BELIEFS) -> int:
             if alone.history:
                 episodes.append(_as_episode(policy, alone, broken))
     means = "".join(
-        f"<li>{escape(policy)}: mean grade {f'{fmean(each):.3f}' if each else NO_FIGURE} of "
+        f"<li>{escape(policy)}: mean grade {number(fmean(each) if each else None)} of "
         f"{counted(len(each), 'shift')}, {failed[policy]} unscored</li>"
         for policy, each in grades.items()
     )
@@ -112,7 +105,7 @@ def write_timelines(run: Path, out: Path, *, beliefs: int = MAX_BELIEFS) -> int:
 
 def _as_episode(policy: str, state: State, broken: str | None) -> Episode:
     """An incident of a shift as an episode; a wait stands for the ticks after its last action."""
-    if state.tick > state.history[-1][0] + 1:
+    if state.tick > state.history[-1][0] + 1:  # ticks passed after its last action
         state = attrs.evolve(state, history=(*state.history, (state.tick - 1, Wait())))
     graded = grade_alone(state) if broken is None else unscored(state.incident, broken)
     return Episode(policy, state.incident, transcript_of(state, agent=policy), graded)
@@ -140,20 +133,21 @@ def _timeline(
     broken: str | None,
 ) -> str:
     scored = broken is None
-    rows = zip(graded.incidents, state.states, strict=True)
-    where = f"{replays}#/e/{quote(policy, safe='')}"
-    lines = "".join(_row(at, state, *row, firing, where, scored) for at, row in enumerate(rows))
+    pairs = zip(graded.incidents, state.states, strict=True)
+    link = f"{replays}#/e/{quote(policy, safe='')}"
+    lines = "".join(_row(at, state, *pair, firing, link, scored) for at, pair in enumerate(pairs))
     height = _ROW * (len(graded.incidents) + 2)
     width = _LEFT + _TICK * state.shift.task.ticks + _AFTER
     reasons = "".join(
-        f"<li><b>{escape(row.system)}</b> (counts {row.weight}) {row.grade.score:.3f}: "
+        f"<li><b>{escape(row.system)}</b> (counts {row.weight}) {number(row.grade.score)}: "
         f"{escape(row.reason)}</li>"
         for row in graded.incidents
     )
+    left = "" if state.is_over else f", left at tick {state.tick}"
+    told = f"{number(graded.score)}{left}" if scored else f"not scored: {broken}"
     title = "<summary>Why each incident earned what it did</summary>"
     return (
-        f"<h2>{escape(policy)} on {escape(graded.shift)}: "
-        f"{number(graded.score) if broken is None else f'not scored: {escape(broken)}'}</h2>"
+        f"<h2>{escape(policy)} on {escape(graded.shift)}: {escape(told)}</h2>"
         f'<div class="wide"><svg width="{width}" height="{height}" role="img" '
         f'aria-label="timeline">{"".join(_axis(state, height))}{lines}</svg></div>'
         f"{f'<details>{title}<ul>{reasons}</ul></details>' if scored else ''}"
@@ -178,21 +172,21 @@ def _row(
     graded: IncidentGrade,
     state: State,
     firing: Mapping[str, list[int]],
-    replays: str,
+    link: str,
     scored: bool,
 ) -> str:
     score = graded.grade.score if scored else None
     arrived, system = graded.arrived_at, graded.system
     end = arrived + (state.closed_at or state.tick)
     top = _ROW * (at + 1)
-    full = 0.08 + 0.8 * (score or 0.0)
+    opacity = 0.08 + 0.8 * (score or 0.0)
     name = f'<text x="0" y="{top + 15}">{escape(system)}</text>'
     if state.history:
-        name = f'<a href="{escape(f"{replays}/{quote(state.incident.id)}")}">{name}</a>'
+        name = f'<a href="{escape(f"{link}/{quote(state.incident.id)}")}">{name}</a>'
     parts = [
         name,
         f'<rect x="{_x(arrived)}" y="{top + 3}" width="{_TICK * (end - arrived)}" height="15" '
-        f'fill="#2a7" fill-opacity="{full:.2f}"><title>{escape(graded.reason)}</title></rect>',
+        f'fill="#2a7" fill-opacity="{opacity:.2f}"><title>{escape(graded.reason)}</title></rect>',
     ]
     for tick in firing.get(system, ()):
         parts.append(

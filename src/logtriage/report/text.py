@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from logtriage._lib.printable import spelled
+from logtriage._lib.printable import nudged, spelled
 from logtriage.codec import truth_to_json
 from logtriage.incident import Incident
 from logtriage.state import State
@@ -58,10 +58,10 @@ def clip(text: str, limit: int = SHOWN_TEXT) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A figure with a fixed number of places; a dash where there is none."""
+    """A figure with a fixed number of places, a rounded 0 without a sign; a dash for None."""
     if value is None:
         return NO_FIGURE
-    text = f"{value:.{digits}f}"
+    text = f"{nudged(value):.{digits}f}"
     return text.replace("-", "−") if float(text) else text.lstrip("-")
 
 
@@ -70,14 +70,14 @@ def signed(value: float | None, digits: int = 3) -> str:
     if value is None:
         return NO_FIGURE
     text = number(value, digits)
-    if not float(f"{value:.{digits}f}"):
+    if not float(f"{nudged(value):.{digits}f}"):
         return "0"
     return text if value < 0 else f"+{text}"
 
 
 def percent(share: float | None) -> str:
     """A share as a whole percentage; a dash where there is none."""
-    return NO_FIGURE if share is None else f"{100 * share:.0f} %"
+    return NO_FIGURE if share is None else f"{nudged(100 * share):.0f} %"
 
 
 def interval(estimate: "Interval | None", *, signs: bool = False) -> str:

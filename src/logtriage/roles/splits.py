@@ -10,8 +10,8 @@ from logtriage.errors import InvalidInput, UnknownName
 from logtriage.roles import BOARD, REQUESTS, VIEWS, Role, RoleSplit
 from logtriage.world.vocabulary import named
 
-_DIAGNOSIS: Final = ("alerts", "slo", "window", "inspection", "traces")
-_DIAGNOSE: Final = (
+_DIAGNOSIS_VIEWS: Final = ("alerts", "slo", "window", "inspection", "traces")
+_DIAGNOSIS_ACTIONS: Final = (
     "classify_severity",
     "identify_root_cause",
     "request_more_logs",
@@ -27,7 +27,7 @@ SOLO: Final = RoleSplit("solo", (Role("solo", VIEWS, ACTION_TYPES),))
 DUO: Final = RoleSplit(
     "duo",
     (
-        Role("diagnosis", _DIAGNOSIS, (*_DIAGNOSE, "report", "wait")),
+        Role("diagnosis", _DIAGNOSIS_VIEWS, (*_DIAGNOSIS_ACTIONS, "report", "wait")),
         Role("action", (*_DIRECTORY, *_PANELS, *BOARD), ("escalate", *_CLOSE, "wait")),
     ),
 )
@@ -70,6 +70,7 @@ TRIAGE, ESCALATION, REMEDIATION = TRIO.roles
 
 
 def _without(name: str, split: RoleSplit, views: Iterable[str]) -> RoleSplit:
+    """The split without some ``views``, and without reports."""
     roles = (
         attrs.evolve(
             role,

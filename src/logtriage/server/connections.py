@@ -34,7 +34,7 @@ CONTROL_FRAMES: Final = 20
 CONTROL_FRAMES_A_SECOND: Final = 1.0
 #: Processor seconds charged for beginning and ending a session, which happen outside of turns.
 SESSION_COST: Final = 0.0015
-_POLICY: Final = 1008
+_POLICY_VIOLATION: Final = 1008
 
 
 class HttpConnection(H11Protocol):
@@ -122,7 +122,7 @@ class SessionConnection(WebSocketsSansIOProtocol):
         self._asked = False
         self._began = 0.0
         self._fragments = self._farewell_bytes = 0
-        self._control, self._control_at = float(CONTROL_FRAMES), self.loop.time()
+        self._control_left, self._control_at = float(CONTROL_FRAMES), self.loop.time()
 
     # From the network.
 
@@ -198,15 +198,15 @@ class SessionConnection(WebSocketsSansIOProtocol):
     def _spend_control(self) -> bool:
         now = self.loop.time()
         made_up = (now - self._control_at) * CONTROL_FRAMES_A_SECOND
-        self._control = min(self._control + made_up, CONTROL_FRAMES) - 1
+        self._control_left = min(self._control_left + made_up, CONTROL_FRAMES) - 1
         self._control_at = now
-        if self._control < 0:
+        if self._control_left < 0:
             self._refuse("too many pings and pongs")
         return not self.close_sent
 
     def _refuse(self, reason: str) -> None:
         if not self.close_sent:
-            self.conn.fail(_POLICY, reason)
+            self.conn.fail(_POLICY_VIOLATION, reason)
             self.handle_parser_exception()
             self._door.enter(self, FAREWELL)
 
@@ -263,6 +263,7 @@ class SessionConnection(WebSocketsSansIOProtocol):
             self._turns.ask(self._share, self._turn)
 
     def _turn(self) -> bool:
+        """Read more if no event waits, and deliver one; True if the turn goes on in a task."""
         self._asked = False
         if not self._events and self._unread:
             chunk = bytes(self._unread[:CHUNK])

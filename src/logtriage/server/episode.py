@@ -115,14 +115,14 @@ def public_grade(state: State) -> dict[str, Any]:
     """The part of a state's grade that clients may see, as JSON data; no reasons if sealed."""
     seal = state.incident.seal
     has_reasons = seal is None and state.is_closed
-    listed = listed_grade(grade_to_json(grade(state)), is_closed=has_reasons)
+    listed = listed_grade(grade_to_json(grade(state)), with_reasons=has_reasons)
     return listed if seal is None else {**listed, "seal": seal}
 
 
-def listed_grade(data: Mapping[str, Any], *, is_closed: bool) -> dict[str, Any]:
-    """Cut a grade's JSON data to :data:`CLOSED_GRADE`, or to :data:`OPEN_GRADE` if not closed."""
-    listed = {name: data[name] for name in (CLOSED_GRADE if is_closed else OPEN_GRADE)}
-    if is_closed:
+def listed_grade(data: Mapping[str, Any], *, with_reasons: bool) -> dict[str, Any]:
+    """Cut a grade's JSON data to :data:`CLOSED_GRADE`, or to :data:`OPEN_GRADE` without reasons."""
+    listed = {name: data[name] for name in (CLOSED_GRADE if with_reasons else OPEN_GRADE)}
+    if with_reasons:
         if "impact" in data:
             listed["impact"] = {name: data["impact"][name] for name in IMPACT}
         listed["criteria"] = [{name: row[name] for name in CRITERION} for row in data["criteria"]]

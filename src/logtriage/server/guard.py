@@ -63,6 +63,8 @@ async def _empty_body() -> Message:
 
 
 def _closing(send: Send) -> Send:
+    """A ``send`` whose answers say that the connection closes."""
+
     async def last(message: Message) -> None:
         if message["type"] == "http.response.start":
             message = {**message, "headers": [*message["headers"], (b"connection", b"close")]}

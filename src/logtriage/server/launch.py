@@ -112,21 +112,21 @@ class FairServer(uvicorn.Server):
 def _listen(host: str, port: int) -> list[socket.socket]:
     """Sockets that listen at each address of a host; OSError if one cannot be bound."""
     listening: list[socket.socket] = []
-    missing: OSError | None = None
+    failure: OSError | None = None
     for family, *_, address in socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     ):
-        at = address[0], port or (listening[0].getsockname()[1] if listening else 0)
+        at = address[0], port or (listening[0].getsockname()[1] if listening else 0)  # one port
         try:
             listening.append(socket.create_server(at, family=family, backlog=_BACKLOG))
         except OSError as error:
-            missing = error
+            failure = error
             if error.errno not in _NO_SUCH_ADDRESS:
                 break
-    if missing is not None and not (listening and missing.errno in _NO_SUCH_ADDRESS):
+    if failure is not None and not (listening and failure.errno in _NO_SUCH_ADDRESS):
         for bound in listening:
             bound.close()
-        raise missing
+        raise failure
     for bound in listening:
         bound.setblocking(False)
     return listening
@@ -193,12 +193,12 @@ def _raise_files(needed: int) -> None:
     except ImportError:  # Windows has no such limit
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if needed > hard != resource.RLIM_INFINITY:
+    if hard != resource.RLIM_INFINITY and needed > hard:
         raise InvalidInput(
             f"max_sessions: the server would need {needed} open files, and this process may have "
             f"{hard} (ulimit -Hn)"
         )
-    if needed > soft != resource.RLIM_INFINITY:
+    if soft != resource.RLIM_INFINITY and needed > soft:
         resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 

@@ -134,7 +134,7 @@ class Ledger:
                 raise
             os.ftruncate(self._descriptor, len(content) - len(rest))
         else:
-            os.write(self._descriptor, b"\n")
+            os.write(self._descriptor, b"\n")  # the last line is whole, but lacks its break
         return rows
 
     def _row(self, number: int, line: bytes) -> dict[str, Any]:

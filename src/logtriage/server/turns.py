@@ -47,7 +47,7 @@ class Share:
     def __init__(self, *, is_session: bool) -> None:
         self.is_session = is_session
         self.had = 0.0
-        self.has_played = self.holds = False
+        self.has_played = self.holds = False  # it holds a turn that goes on in a task
         self.fruitless = self.asked = 0
         #: The group in which it last asked for a turn.
         self.group: _Group | None = None
@@ -67,6 +67,7 @@ class _Group:
     """Connections with equal shares, and those of them that wait for a turn."""
 
     def __init__(self) -> None:
+        #: A heap of (place, number of the request, share, work).
         self.waiting: list[tuple[float, int, Share, Work]] = []
         #: The processor seconds that an equal share has had by now.
         self.level = 0.0
@@ -101,7 +102,7 @@ class Turns:
         self._players, self._newcomers, self._strangers = _Group(), _Group(), _Group()
         self._others = self._newcomers, self._strangers
         self._number = itertools.count()
-        self._held = 0
+        self._held = 0  # turns that go on in a task
         self._planned = False
         self._timer: asyncio.TimerHandle | None = None
 
@@ -166,8 +167,8 @@ class Turns:
         if group is not self._players:
             group.level += seconds / group.shares
             group.spent += seconds / weight
-        crowds = sum(other.last_turn >= now - _RECENT for other in self._others)
-        self._players.level += seconds / (self._players.shares + weight * crowds)
+        active = sum(other.last_turn >= now - _RECENT for other in self._others)
+        self._players.level += seconds / (self._players.shares + weight * active)
 
     def _plan(self) -> None:
         if not self._planned and self._held < AT_ONCE:

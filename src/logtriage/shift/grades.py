@@ -102,7 +102,8 @@ def grade(state: ShiftState) -> ShiftGrade:
     rows = []
     for arrival, inner in state.arrived:
         facts, at = inner.facts, arrival.tick
-        ticks = (inner.history[0][0] if inner.history else None, facts.paged_at, facts.fixed_at)
+        first = next((tick for tick, _ in inner.history), None)
+        ticks = first, facts.paged_at, facts.fixed_at
         touched, paged, fixed = [None if tick is None else at + tick for tick in ticks]
         rows.append(
             IncidentGrade(

@@ -66,6 +66,7 @@ def first_come(state: ShiftState) -> ShiftAction:
 
 def worst_first(state: ShiftState) -> ShiftAction:
     """Turns to the open incident that looks worst at the edge; the oldest of equals."""
+    # A glance is (alerts, panel of the edge).
     return _on(state, lambda inner: WEIGHTS[severity_of(glance(inner)[1], inner.incident.world)])
 
 
@@ -75,7 +76,7 @@ def cheapest_first(state: ShiftState) -> ShiftAction:
 
 
 def _on(state: ShiftState, priority: Callable[[State], float]) -> ShiftAction:
-    """The observer's action on the open incident of the highest priority."""
+    """The observer's action on the open incident of highest priority, the oldest of equals."""
     states = _open(state)
     if not states:
         return Wait()

@@ -135,7 +135,7 @@ def _board(seen: ShiftObservation, left: int) -> list[str]:
         return ["BOARD: nothing is open"]
     rows = ["BOARD:"]
     names = ", ".join(seen.systems)
-    left -= len(rows[0]) + len(names) + 20
+    left -= len(rows[0]) + len(names) + 20  # the names may have to stand for their rows
     for number, row in enumerate(seen.board):
         text = _row(row, in_full=row.system == seen.system)
         left -= len(text) + 1
@@ -156,7 +156,7 @@ def _row(row: BoardRow, *, in_full: bool) -> str:
     new = "" if row.touched else ", untouched"
     return (
         f"{head}{new}; hand-over {row.worth:.2f}; "
-        f"{edge(row.edge, 1)}; ALERTS: {firing or 'none'}{paged}"
+        f"{edge(row.edge, readings=1)}; ALERTS: {firing or 'none'}{paged}"
     )
 
 

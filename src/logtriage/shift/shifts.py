@@ -52,8 +52,8 @@ SHIFT_TASKS: Final = MappingProxyType(
     {
         task.id: task
         for task in (
-            ShiftTask("quiet_shift-v1", "A quiet shift", "cascading_failure-v4", 40),
-            ShiftTask("busy_shift-v1", "A busy shift", "cascading_failure-v4", 280),
+            ShiftTask("quiet_shift-v1", "A quiet shift", "cascading_failure-v4", rate=40),
+            ShiftTask("busy_shift-v1", "A busy shift", "cascading_failure-v4", rate=280),
         )
     }
 )
@@ -161,7 +161,8 @@ def make_shift(shift_id: str) -> Shift:
     for tick in range(task.last_arrival + 1):
         if systems and (tick == 0 or draws.chance(task.rate)):
             system = systems.pop(draws.below(len(systems)))
-            drawn = make_incident(f"{task.incidents}/{split}/{draws.bits() >> 16}")
+            number = draws.bits() >> 16  # below MAX_INDEX
+            drawn = make_incident(f"{task.incidents}/{split}/{number}")
             incident = attrs.evolve(drawn, id=f"{shift_id}/{system}", horizon=task.horizon)
             arrivals.append(Arrival(tick, system, incident))
     return Shift(shift_id, task, tuple(arrivals))

@@ -93,9 +93,9 @@ class ShiftState:
     def hand_overs(self) -> int:
         """How many incidents were handed over in the last :data:`MEMORY` ticks."""
         closed = [
-            arrival.tick + (state.closed_at or 0)
+            arrival.tick + state.closed_at
             for arrival, state in self.arrived
-            if state.closing is Closing.HANDED_OVER
+            if state.closing is Closing.HANDED_OVER and state.closed_at is not None
         ]
         return sum(when > self.tick - MEMORY for when in closed)
 

@@ -65,7 +65,7 @@ class WorkOption:
     asks: bool = False
 
 
-LEAVE: Final = WorkOption(0.0, 0.0)
+LEAVE: Final = WorkOption(gain=0.0, ticks=0.0)
 
 
 @attrs.frozen
@@ -121,12 +121,14 @@ def _in_turn(gain: float, kinds: Iterable[type[Action]], before: float = 0.0) ->
     """
     earned = np.cumsum(sorted((_EARNS[kind] for kind in kinds), reverse=True))
     shares = (earned / earned[-1]).tolist()
-    return [WorkOption(gain * share, before + n, before > 0) for n, share in enumerate(shares, 1)]
+    asks = before > 0
+    return [WorkOption(gain * share, before + n, asks=asks) for n, share in enumerate(shares, 1)]
 
 
 def _dismissals(gain: float, plan: Sequence[Action], state: State) -> list[WorkOption]:
+    """Options: dismiss at once, or declare the severity first, if the plan does."""
     share = 1.0 if state.facts.severity is not None else _DISMISSED
-    return [WorkOption(gain * share, 1), WorkOption(gain, 2)][: len(plan)]
+    return [WorkOption(gain * share, ticks=1), WorkOption(gain, ticks=2)][: len(plan)]
 
 
 def _next(plan: Sequence[Action], option: WorkOption) -> Action:
@@ -244,7 +246,7 @@ def _stand(state: State) -> _Stand:
     by_answer = same * planner.weights
     shares = by_answer.sum(axis=1) / planner.total
     bits = abs(float((shares * np.log2(np.maximum(shares, 2.0**-60))).sum()))
-    asking = min(ceil(bits), held.standing.left - 1)
+    asking = min(ceil(bits), held.standing.left - 1)  # a question tells about a bit
     knowing = float(planner.later(by_answer, asking).sum()) / UNIT / planner.total
     idle = planner.closed(state.incident.horizon, Wait())
     return _Stand(held, weight, planner.best(), idle, knowing, bits)

@@ -141,7 +141,7 @@ def _weights(path: Path, split: RoleSplit) -> dict[str, Weights]:
     except (OSError, EOFError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
         raise InvalidInput(f"{path}: expected arrays of numbers (npz): {error}") from None
 
-    def of(place: int) -> Weights:
+    def weights_of(place: int) -> Weights:
         layers: list[tuple[Array, Array]] = []
         while (name := f"{place}.{len(layers)}") + ".weight" in arrays:
             layers.append((arrays[f"{name}.weight"], arrays[f"{name}.bias"]))
@@ -155,7 +155,7 @@ def _weights(path: Path, split: RoleSplit) -> dict[str, Weights]:
         return weights
 
     try:
-        return {role.name: of(place) for place, role in enumerate(split.roles)}
+        return {role.name: weights_of(place) for place, role in enumerate(split.roles)}
     except KeyError as missing:
         raise InvalidInput(f"{path}: expected an array {missing}") from None
 
@@ -182,9 +182,9 @@ def _check_sizes(path: Path) -> None:
     """Refuse an archive whose members declare more bytes than a team may have."""
     with zipfile.ZipFile(path) as packed:
         members = packed.infolist()
-        whole = sum(member.file_size for member in members)
-        if whole > MAX_WEIGHTS:
-            raise ValueError(f"they unpack to {whole:,} bytes; at most {MAX_WEIGHTS:,} are read")
+        total = sum(member.file_size for member in members)
+        if total > MAX_WEIGHTS:
+            raise ValueError(f"they unpack to {total:,} bytes; at most {MAX_WEIGHTS:,} are read")
         for member in members:
             with packed.open(member) as file:
                 version = npy.read_magic(file)
@@ -237,6 +237,7 @@ class NetworkRoles:
                 f"{incident.id}: its probabilities are not known; a trained network needs them"
             )
         reader = _reader_for(incident, split, role)
+        # A layer is (matrix, bias), a matrix (outputs, inputs).
         expected, width = weights.layers[0][0].shape[1], reader.input.size
         pointers = reader.input.pointers
         world, hands_over = setting.world, incident.takes_hand_over
@@ -314,6 +315,7 @@ def _reader_for(incident: Incident, split: RoleSplit, role: Role) -> _Reader:
 
 
 def _logits(row: Floats, weights: Weights, team: TrainedTeam) -> Floats:
+    """Logits of actions: outputs of their own, and the columns they point to times their trust."""
     values: Floats = row[0]
     *hidden, last = weights.layers
     for matrix, bias in hidden:

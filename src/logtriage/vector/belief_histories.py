@@ -16,6 +16,8 @@ from logtriage.world.setting import FULL
 
 #: Stands in ``rule_of`` for a sort that no alert rule watches.
 UNWATCHED: Final = -1
+#: The places of the weights in ``rules``.
+WORKS, MISSES, NOISY = range(3)
 
 
 class HistoryTables(NamedTuple):

@@ -51,7 +51,8 @@ def belief_batch(states: Sequence[State], role: Role | SplitLike | None = None) 
     )
     shown = [evidence(state, role) for state in states]
     done = [_done(state, state.incident.topology) for state in states]
-    # Each cell is taken in at its own tick; the order does not change the posterior.
+    # Each cell is taken in at its own tick; the order does not change the posterior. The last round
+    # is for actions of a tick that has not passed yet (:func:`logtriage.dynamics.apply`).
     for now in range(max(state.tick for state in states) + 2):
         rows = np.array([row for row, state in enumerate(states) if now <= state.tick + 1])
         if now:
@@ -65,7 +66,7 @@ def belief_batch(states: Sequence[State], role: Role | SplitLike | None = None) 
             for row in rows
         ]
         batch.update(
-            batch.numbers(cells, rows), padded(acted, -1), misrouted=np.array(wrong), rows=rows
+            batch.numbers(cells, rows), padded(acted, fill=-1), misrouted=np.array(wrong), rows=rows
         )
     return batch
 

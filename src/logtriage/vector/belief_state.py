@@ -88,7 +88,7 @@ def empty_state(count: int, tables: BeliefTables, teams: int, horizon: int) -> B
         panel=np.zeros((count, horizon + 1), np.int8),
         fixed_at=np.zeros((count, hypotheses), ticks),
         breaks=np.zeros((count, 0), np.int16),
-        owners=np.zeros((count, services), np.min_scalar_type(-teams)),
+        owners=np.zeros((count, services), np.min_scalar_type(-teams)),  # signed
         screens=np.zeros(count, np.int16),
         remedies=np.zeros(count, np.int16),
         weights=np.zeros((count, hypotheses), np.uint32),

@@ -50,7 +50,7 @@ class Powers(NamedTuple):
 
     ``coarse`` and ``fine`` are those of :mod:`logtriage.beliefs.fixedpoint`; ``logs`` (65537,) are
     the logarithms of weights up to 65,536. ``upper`` and ``inverse`` (4096,) belong to the upper
-    bits of a mantissa: their logarithm, and the factor that replaces a division by them.
+    bits of a mantissa: their logarithm, and a factor, rounded up, that replaces division by them.
     """
 
     coarse: NDArray[np.int32]
@@ -61,11 +61,11 @@ class Powers(NamedTuple):
 
 
 POWERS: Final = Powers(
-    np.array(COARSE, np.int32),
-    np.array(FINE, np.int32),
-    np.maximum(log2s(np.arange(FULL + 1)), 0).astype(np.int32),
-    UPPER.astype(np.int32),
-    (-(-(1 << INVERSE_BITS) // np.arange(1 << INDEX, 2 << INDEX))).astype(np.uint32),
+    coarse=np.array(COARSE, np.int32),
+    fine=np.array(FINE, np.int32),
+    logs=np.maximum(log2s(np.arange(FULL + 1)), 0).astype(np.int32),
+    upper=UPPER.astype(np.int32),
+    inverse=(-(-(1 << INVERSE_BITS) // np.arange(1 << INDEX, 2 << INDEX))).astype(np.uint32),
 )
 
 
@@ -141,8 +141,8 @@ def tables_of(models: Sequence[Model]) -> BeliefTables:
     A world with fewer hypotheses than others is filled up with hypotheses of no weight.
     """
     each = [tables_in_one(model) for model in models]
-    histories = side_by_side([table.histories for table in each], {})
-    edges = side_by_side([table.edges for table in each], {})
+    histories = side_by_side([table.histories for table in each], fills={})
+    edges = side_by_side([table.edges for table in each], fills={})
     fills = {"prior": NEVER, "errors": NO_FAULT, "owner_root": -1, "noted": -1}
     whole: BeliefTables = side_by_side(each, fills)
     return whole._replace(
@@ -213,11 +213,11 @@ def _edges(model: Model) -> EdgeTables:
     setting = model.setting
     tokens = setting.world.edge_tokens
     states = [
-        *((severity, first) for first in (False, True) for severity in range(3)),
+        *((severity, errors_lead) for errors_lead in (False, True) for severity in range(3)),
         (CALM, None),
         (RECOVERED, None),
     ]
-    rows = [kept_row(setting, *state, ()) for state in states]
+    rows = [kept_row(setting, *state, panels=()) for state in states]
     prior = np.full((len(states), max(map(len, rows))), NEVER, np.int64)
     panels = np.zeros((2, len(states), len(tokens), prior.shape[1]), np.int64)
     for place, (state, row) in enumerate(zip(states, rows, strict=True)):
@@ -228,11 +228,11 @@ def _edges(model: Model) -> EdgeTables:
                 panels[late, place, number, : len(row)] = kept_row(setting, *state, [panel]) - row
     shares = setting.severities
     return EdgeTables(
-        prior,
-        panels,
-        setting.severity_from,
-        np.array([log2(share) - log2(sum(shares)) for share in shares], np.int64),
-        np.array(shares, np.int64),
+        prior=prior,
+        panels=panels,
+        severity_from=setting.severity_from,
+        severities=np.array([log2(share) - log2(sum(shares)) for share in shares], np.int64),
+        usual=np.array(shares, np.int64),
     )
 
 
@@ -267,7 +267,7 @@ def _owner_root(model: Model) -> Longs:
 
 
 def _note(model: Model) -> Longs:
-    whole, here = log2(FULL), model.places
+    full, here = log2(FULL), model.places
     widest = max(len(alphabet(model.setting, LOG, place)) for place in here)
     logs = np.full((1 + widest, len(model.hypotheses)), NEVER, np.int64)
     for row, hypothesis in enumerate(model.hypotheses):
@@ -280,5 +280,5 @@ def _note(model: Model) -> Longs:
         tokens = alphabet(model.setting, LOG, here[service])
         for token, weight in note_weights(model.setting, kind, here[service].tier):
             number = 0 if token == NO_NEWS else 1 + tokens.index(token)
-            logs[number, row] = log2(weight) - whole if weight else NEVER
+            logs[number, row] = log2(weight) - full if weight else NEVER
     return logs

@@ -186,10 +186,10 @@ class BeliefBatch:
         The first of several faults decides.
         """
         tables, worlds = self.tables, self.world[rows]
-        fixed = np.where(tables.fixed_team.any(axis=1), tables.fixed_team.argmax(axis=1), -1)
+        by_kind = np.where(tables.fixed_team.any(axis=1), tables.fixed_team.argmax(axis=1), -1)
         root = tables.owner_root[worlds, :, 0]
         owner = np.take_along_axis(self._state.owners[rows], np.maximum(root, 0), axis=1)
-        return np.where(root >= 0, owner, fixed[worlds]).astype(np.int64)
+        return np.where(root >= 0, owner, by_kind[worlds]).astype(np.int64)
 
     @property
     def fixed(self) -> NDArray[np.bool_]:

@@ -190,7 +190,7 @@ def _asked_columns(layout: TokenLayout) -> tuple[list[Ints], list[Floats]]:
         columns = layout.column_of[world.cell_sorts.index(sort)]
         sums = np.zeros((layout.size, n), np.float32)
         for service, row in enumerate(columns):
-            sums[row[1:][row[1:] >= 0], service] = 1
+            sums[row[1:][row[1:] >= 0], service] = 1  # -1: no such token here
         usual.append(columns[:, 0])
         shown.append(sums)
     return usual, shown
@@ -216,9 +216,8 @@ class BatchedValues:
         public, horizon, tables = setting.public, setting.task.horizon, self.beliefs.tables
         stakes = Stakes(horizon, public.par, public.par_benign)
         self._letters = letters_of(setting.topology, NEVER)
-        self._tables = plan_tables(
-            stakes.tables(1), self._letters, horizon, tables.noted, tables.accepts
-        )
+        by, root = stakes.tables(faults=1), tables.noted
+        self._tables = plan_tables(by, self._letters, horizon, root, tables.accepts)
         # ``wrong`` and ``early`` of :class:`~logtriage.grading.steps.Facts` by hypothesis (N, H).
         self._wrong = np.zeros(self.beliefs.weights.shape, np.int16)
         self._early = np.zeros_like(self._wrong)
@@ -240,14 +239,14 @@ class BatchedValues:
         """Count the remedies (R,) just applied in these rows, under each hypothesis."""
         which = remedies - self._letters.remedy
         right = self.beliefs.tables.accepts[self.beliefs.world[rows], which]
-        move = move_of(remedies[:, np.newaxis], right, Rules(1, 1), self._letters)
+        move = move_of(remedies[:, np.newaxis], right, Rules(strict=1, takes=1), self._letters)
         when = self._engine.ticks[rows] - 1
         before = untouched(NEVER)._replace(
             paged=_ticks(self._engine.episodes.paged_at[rows])[:, np.newaxis],
             wrong=self._wrong[rows],
             early=self._early[rows],
         )
-        after = facts_step(before, move, True, False, when[:, np.newaxis])
+        after = facts_step(before, move, live=True, counted=False, tick=when[:, np.newaxis])
         self._wrong[rows], self._early[rows] = after.wrong, after.early
 
     def values(self, rows: Ints) -> NDArray[np.float64]:
@@ -276,7 +275,7 @@ class BatchedValues:
             team=beliefs.right_team(rows),
             shares=severity_shares(beliefs.severities(rows)),
             tick=self._engine.ticks[rows],
-            over=np.zeros(len(rows)),
+            handed_over=np.zeros(len(rows)),
             fixed=((fixed_at >= 0) | (weights == 0)).all(axis=1),
             declared=declared.astype(np.int64),
             severity=np.where(severity < 0, SILENT, severity).astype(np.int64),

@@ -110,7 +110,7 @@ def checked_array(
 
 def checked_mask(name: str, values: ArrayLike, count: int) -> Bools:
     """The values (N,) as booleans; InvalidInput for another type or shape."""
-    return checked_array(name, values, (count,), "b").astype(np.bool_)
+    return checked_array(name, values, (count,), kinds="b").astype(np.bool_)
 
 
 def checked_integers(

@@ -247,12 +247,14 @@ class BatchedTriage:
         closing = np.full((len(acts), len(self)), OPEN, np.int8)
         chosen = np.stack(acts)[:, rows]
         paging = (chosen >= letters.page) & (chosen < letters.page_end)
-        several = rows[(paging | (chosen >= letters.resolve)).sum(axis=0) > 1]
+        closes = chosen >= letters.resolve  # resolve, ignore and hand over are the last
+        several = rows[(paging | closes).sum(axis=0) > 1]
         if len(several):
             nothing = np.full(len(self), NOTHING)
             for lane, act in enumerate(acts):
                 alone = [act if place == lane else nothing for place in range(len(acts))]
                 after = self._episodes_after(alone, several).closing[several]
+                # That time is up is no action's doing.
                 closing[lane, several] = np.where(after == OUT_OF_TIME, OPEN, after)
         return closing
 
@@ -291,8 +293,8 @@ class BatchedTriage:
 
     def _indices(self, split: str, index: ArrayLike) -> tuple[Ints, Ints]:
         """(checked indices, places of their worlds in the pool), (R,) each."""
-        anywhere = bool(self.pool) or self.setting.held is None
-        rows = checked_indices(split, index, ood=anywhere)
+        own = self.setting.held is None  # on a topology that was given
+        rows = checked_indices(split, index, ood=own or bool(self.pool))
         return rows, places_in(self.pool, rows)
 
     def _mask(self) -> NDArray[np.int8]:
@@ -313,12 +315,12 @@ class BatchedTriage:
     def _screen(self, reward: NDArray[np.float64]) -> Step:
         now = self.episodes
         return Step(
-            self._observation(),
-            self._mask(),
-            reward,
-            now.closing.copy(),
-            self.scores.copy(),
-            self.setting.ticks(now),
+            observation=self._observation(),
+            mask=self._mask(),
+            reward=reward,
+            closing=now.closing.copy(),
+            score=self.scores.copy(),
+            tick=self.setting.ticks(now),
         )
 
 

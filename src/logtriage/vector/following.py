@@ -52,6 +52,7 @@ class Viewer:
         for role in roles_of_viewer(viewer):
             here = [*sorted(watched(role, topology)), -1]
             for place, channel in enumerate(CHANNELS):
+                # The service of a note is the one that it is about, watched or not.
                 if VIEW_OF[channel] in role.views:
                     shown[place, slice(None) if channel is Channel.NOTE else here] = True
         return cls(shown)

@@ -89,6 +89,7 @@ class BatchedTeam:
         self.split = split = get_role_split(split)
         self.credit = credit
         #: The engine that plays: its incidents (hidden truths included) and episodes may be read.
+        # Apart: a role may see lines of the window, and none that were requested, or the reverse.
         self.engine = BatchedTriage(
             spec, topology=topology, rubric=rubric, pool=pool, lanes=len(split), apart=True
         )
@@ -175,8 +176,9 @@ class BatchedTeam:
         batch, lanes = self.engine, range(len(acts))
         closing = batch.closing_alone(acts, rows)
         first = (closing >= 0).argmax(axis=0)
-        after = np.take_along_axis(closing, first[np.newaxis], axis=0)
-        alike = (closing >= 0) & ((closing == after) | (batch.gated(closing) & batch.gated(after)))
+        actual = np.take_along_axis(closing, first[np.newaxis], axis=0)
+        alike = (closing == actual) | (batch.gated(closing) & batch.gated(actual))
+        alike &= closing >= 0
         without, sharing = [], np.where(alike, alike.sum(axis=0), 1)
         for lane in lanes:
             others = [

@@ -162,9 +162,9 @@ class TokenSeat:
         actions = role_actions(role, topology, world, hand_over=True)
         words = role_words(role, topology, world)
         return cls(
-            role,
-            layout,
-            np.array(
+            role=role,
+            layout=layout,
+            canonical=np.array(
                 [
                     NOTHING
                     if isinstance(action, Report | Wait)
@@ -172,15 +172,15 @@ class TokenSeat:
                     for action in actions
                 ]
             ),
-            np.array(
+            word=np.array(
                 [
                     words.index(action.message) if isinstance(action, Report) else -1
                     for action in actions
                 ]
             ),
-            np.array([is_request(action) for action in actions]),
-            runs_of(layout.columns),
-            tuple(
+            request=np.array([is_request(action) for action in actions]),
+            runs=runs_of(layout.columns),
+            lanes=tuple(
                 lane
                 for lane, asker in enumerate(split.roles)
                 if f"asked:{asker.name}" in layout.blocks
@@ -202,8 +202,8 @@ class TokenScreens:
         self._batch, self._split = batch, split
         self._runs = runs_of(self.layout.columns)
         widths = {name: self._whole[name].stop - self._whole[name].start for name in _DECLARED}
-        self._parts, at = laid_out(widths)
-        self._boards = Boards(split, batch.topology, setting.world, at)
+        self._parts, declarations = laid_out(widths)
+        self._boards = Boards(split, batch.topology, setting.world, declarations)
 
     def begin(self) -> None:
         """Begin new episodes in all rows."""
@@ -279,16 +279,17 @@ class TokenScreens:
         for whole, part in seat.runs:
             screen[:, part] = state[:, whole]
         for asker in seat.lanes:
-            self._hide_asking(screen, seat, self._split.names[asker], asker)
+            self._hide_asking(screen, seat, asker)
         if seat.role.hears_late:
             self._hide_news(screen, lane, seat, tick)
         return screen
 
-    def _hide_asking(self, screen: Floats, seat: TokenSeat, asker: str, lane: int) -> None:
-        kind = self._batch.episodes.columns[:, self._whole.base.asked(lane).start]
+    def _hide_asking(self, screen: Floats, seat: TokenSeat, asker: int) -> None:
+        """Hide the last request of the role ``asker`` where the seat's role must not see it."""
+        kind = self._batch.episodes.columns[:, self._whole.base.asked(asker).start]
         hidden = ~sees_asking(seat.role)[kind] & (kind > 0)
         for name in ("asked", "asked_service"):
-            screen[hidden, seat.layout.blocks[f"{name}:{asker}"]] = 0
+            screen[hidden, seat.layout.blocks[f"{name}:{self._split.names[asker]}"]] = 0
 
     def _hide_news(self, screen: Floats, lane: int, seat: TokenSeat, tick: Ints) -> None:
         """Hide declarations and reports that have not reached a role yet."""
@@ -311,5 +312,5 @@ class TokenScreens:
         left = self._boards.left(lane)
         if left is not None:
             sensible[np.ix_(left == 0, seat.request)] = 0
-        sensible[~sensible.any(axis=1)] = 1
+        sensible[~sensible.any(axis=1)] = 1  # a mask is never empty
         return sensible

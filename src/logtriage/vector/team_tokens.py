@@ -162,10 +162,9 @@ def _shows(role: Role, block: str, team: TeamTokens) -> bool:
     for channel, sorts in team.base.world.slots.items():
         if name in ("seen", "usual") and channel is not Channel.ALERT and about in sorts:
             return VIEW_OF[channel] in has
-    if block not in _SHOWN_BY and name in ("seen", "usual", "down"):
-        return all(has & kinds for kinds in _SHOWN_BY[about])
-    needed = _SHOWN_BY[block if name == "seen" else name]
-    return all(has & kinds for kinds in needed)
+    # Only ``seen:edge`` has a row of its own; the others of its kind are as what they are about.
+    key = block if block in _SHOWN_BY else about if name in ("seen", "usual", "down") else name
+    return all(has & kinds for kinds in _SHOWN_BY[key])
 
 
 @lru_cache(maxsize=256)
@@ -193,7 +192,7 @@ def encode_team_tokens(state: State, split: SplitLike) -> Floats:
     Raises:
         InvalidInput: as :func:`logtriage.evidence.simulation_of`.
     """
-    return _encode(state, split, None)
+    return _encode(state, split, role=None)
 
 
 def encode_role_tokens(state: State, split: SplitLike, role: Role) -> Floats:

@@ -5,7 +5,7 @@ from functools import lru_cache
 from logtriage.rng import draw, hash_name, subkey
 from logtriage.world.model import World
 from logtriage.world.setting import FULL, Setting
-from logtriage.world.tables import CALM, Weights, certain_edge_weights, picked
+from logtriage.world.tables import CALM, P3, Weights, certain_edge_weights, picked
 
 EDGE_STREAM = hash_name("edge sign")
 
@@ -63,10 +63,11 @@ def _edge_reading(setting: Setting, severity: int, sign: str, early: bool) -> We
 def _milder_sign(world: World, severity: int, sign: str) -> str:
     """The token one severity milder than ``sign``, with the same lead (errors or latency)."""
     bands = tuple(world.bands)
-    if severity >= CALM - 1:
+    if severity >= P3:
         return sign
     own = bands[-1 - severity]
-    if severity + 1 < CALM - 1:
+    if severity + 1 < P3:
         return "/".join(bands[-2 - severity] if band == own else band for band in sign.split("/"))
+    # A P3 only moves what leads, or both, to slight: band 1.
     errors, p99 = (bands.index(band) for band in sign.split("/"))
     return f"{bands[errors >= p99]}/{bands[p99 >= errors]}"

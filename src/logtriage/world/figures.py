@@ -245,7 +245,7 @@ class Figures:
         key = service, gauge.name, label, name, when
         if key not in self.kept:
             source = self.level if when is None else self.at(when)
-            self.kept[key] = int(value_of(gauge.figures, name, source, service, ""))
+            self.kept[key] = int(value_of(gauge.figures, name, source, service, token=""))
         return self.kept[key]
 
     @cached_property

@@ -81,8 +81,10 @@ def folder_or_name(given: str | Path) -> str | Path:
     here = Path(text)
     if isinstance(given, Path) or here.name != text:
         return here
-    named = text in shipped_worlds() or not here.is_dir()
-    return text if named or (not (here / RULES_FILE).is_file() and is_world(text)) else here
+    if text in shipped_worlds() or not here.is_dir():
+        return text
+    # A folder without a world gives way to a world of that name on the search path.
+    return text if not (here / RULES_FILE).is_file() and is_world(text) else here
 
 
 def world_named(name: str) -> World:
@@ -281,11 +283,9 @@ def restored(fingerprint: str, name: str, content: bytes | None) -> World:
             ships another world of that name.
     """
     world = _INTERNED.get(fingerprint)
-    if world is None and content is None:
-        world = load_world(name)
-    elif world is None:
+    if world is None:
         source = f"pickled world {name}"
-        world = build(_decoded(content or b"", source), source)
+        world = load_world(name) if content is None else build(_decoded(content, source), source)
     if world.fingerprint != fingerprint:
         raise WorldError(
             f"world {name!r}: expected the fingerprint {fingerprint}, got "

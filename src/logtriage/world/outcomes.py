@@ -96,7 +96,7 @@ def spell(
     here, begin, end = shown(start), 0, None
     slots = fixing(world, topology, hypothesis, doings).values()
     fixes = sorted({doings.remedies[slot][0] for slot in slots})
-    for tick in reversed(fixes):
+    for tick in reversed(fixes):  # so that the nearest change on each side stands
         if tick >= start and shown(tick + 1) != here:
             end = tick
         elif tick < start and shown(tick) != here:

@@ -65,13 +65,13 @@ def prior(setting: Setting, topology: Topology, held: bool | None) -> Prior:
             + (": it needs a service that another one calls" if setting.called_only else "")
         )
     whole = sum(weight for _, weight, _ in faults)
-    kept = sum(weight for _, weight, out in faults if out)
+    held_back = sum(weight for _, weight, out in faults if out)
     rows: list[tuple[Hypothesis, int]] = []
-    halves = held and 0 < kept < whole
+    halves = held and 0 < held_back < whole
     for hypothesis, weight, out in faults:
-        part, base = (
-            (fault_total // 2, kept if out else whole - kept) if halves else (fault_total, whole)
-        )
+        part, base = fault_total, whole
+        if halves:
+            part, base = fault_total // 2, held_back if out else whole - held_back
         rows.append((hypothesis, weight * part // base))
     benign = [
         Hypothesis(benign=(kind.name, service))

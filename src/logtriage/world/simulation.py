@@ -88,7 +88,7 @@ class Simulation:
     def row(self, row: Row, doings: Doings) -> list[Evidence]:
         """The evidence in one row of cells."""
         channel, start, spots = row
-        # While no fault is fixed, services are as they were from the start.
+        # Cells of services are as from the start while no fault is fixed.
         if spots[0][0] >= 0 and not (
             doings.remedies
             and self.reached
@@ -127,7 +127,8 @@ class Simulation:
         tokens, row = elsewhere(
             self.setting, self.topology, self.directory, self.truth, cell, doings
         )
-        return tokens[picked(row, draw(channel_key(self.seed, cell[0]), cell[3]) >> 48)]
+        channel, _, _, start = cell
+        return tokens[picked(row, draw(channel_key(self.seed, channel), start) >> 48)]
 
 
 def draw_truth(table: Prior, bits: int) -> Hypothesis:

@@ -157,7 +157,7 @@ class Spans(Figures):
         waited = span * share // 100
         if heights[callee] < heights[service]:
             least = min(span, self._reach(callee, p99) + self._wiggle(p99))
-            waited = least + (span - least) * (share - _SHARE[0] // 2) // 100
+            waited = least + (span - least) * (share - _SHARE[0] // 2) // 100  # 31 to 57 %
         others = [call for call in calls if call != callee]
         rest = (span - waited) // (2 * len(others) + 1)
         slow = [(names[call], waited if call == callee else rest) for call in calls]

@@ -58,6 +58,7 @@ def random_topology(
         stem = f"{drawn.nouns[stream.below(len(drawn.nouns))]}-{inner[tier].suffix}"
         taken[stem] = taken.get(stem, 0) + 1
         name = stem if taken[stem] == 1 else f"{stem}-{taken[stem]}"
+        # The gateway calls no service that calls nobody.
         parents = [
             i
             for i, t in enumerate(tiers)
@@ -75,7 +76,7 @@ def random_topology(
         depths.append(depths[parent] + 1)
         calls.append([])
     services = tuple(
-        # By name and calls, since every drawn topology has a gateway of the same name.
+        # A technology by name and calls, since all drawn topologies have a gateway of one name.
         Service(
             *(name, tier, None, tuple(callees)),
             world.drawn_technology(" ".join((name, *callees)), tier, held_out=held_out),

@@ -134,7 +134,7 @@ class Voice(Spans):
             line = technology.line
             for name in ("pod", "pid"):
                 bits = draw(self._places, service + 1, hash_name(name))
-                line = line.replace(f"{{{name}}}", _place(name, bits))
+                line = line.replace(f"{{{name}}}", _pod_or_pid(name, bits))
             self._frames[service] = pieces(line)
         return self._frames[service]
 
@@ -167,7 +167,7 @@ class Voice(Spans):
     def _phrase(self, service: int, token: str, bits: int) -> Wording:
         texts = self._phrases.get((service, token))
         if texts is None:
-            texts = _phrases(self.world, token, self._technologies[service], self.phrasing)
+            texts = _wordings(self.world, token, self._technologies[service], self.phrasing)
             self._phrases[service, token] = texts
         return texts[below(bits, len(texts))]
 
@@ -240,8 +240,8 @@ class Voice(Spans):
         return Note(f"{team}: we see this at {name}: {words}", team, name, token)
 
 
-def _place(name: str, bits: int) -> str:
-    """The ``pid`` or the ``pod`` of a service."""
+def _pod_or_pid(name: str, bits: int) -> str:
+    """The ``pod`` or the ``pid`` of a service, as the ``name`` says."""
     if name == "pid":
         return str(1 + below(bits, 32_000))
     letters = (_POD_LETTERS[(bits >> 8 * at) % len(_POD_LETTERS)] for at in range(5))
@@ -249,7 +249,7 @@ def _place(name: str, bits: int) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _phrases(
+def _wordings(
     world: World, token: str, technology: Technology | None, phrasing: int
 ) -> tuple[Wording, ...]:
     """The wordings of lines with a token, in a group of phrasings."""

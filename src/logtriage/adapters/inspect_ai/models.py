@@ -17,7 +17,6 @@ from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 from inspect_ai.util import store_as
 
 from logtriage.actions import Action
-from logtriage.adapters.episode import state_after
 from logtriage.adapters.inspect_ai.agent import TriageStore
 from logtriage.conversations.tools import call_from_action
 from logtriage.dynamics import transition
@@ -55,7 +54,7 @@ class ScriptedModel(ModelAPI):
         store = store_as(TriageStore)
         incident = store.current()
         message = ChatMessageAssistant(content="", model=self.model_name, source="generate")
-        if not state_after(incident, store.actions)[0].is_closed:
+        if not store.is_closed():
             action = self._next(incident, store.actions)
             name, arguments = call_from_action(action)
             number = len(store.actions)

@@ -27,7 +27,7 @@ def triage_sample(incident_id: str, bundle: str | None = None) -> Sample:
     )
 
 
-def _one_rubric(incident_ids: Iterable[str], bundle: str | None) -> None:
+def _refuse_several_rubrics(incident_ids: Iterable[str], bundle: str | None) -> None:
     rubrics = {SOURCES(name, bundle).rubric for name in incident_ids}
     if len(rubrics) > 1:
         raise InvalidInput(
@@ -58,7 +58,7 @@ def triage(
     scorer = triage_scorer(rubric, tasks=own, bundle=bundle, world=world)
     rows = SOURCES.rows(names, split, episodes, start, bundle, world)
     if rubric is None:
-        _one_rubric(rows, bundle)
+        _refuse_several_rubrics(rows, bundle)
     return Task(
         dataset=MemoryDataset([triage_sample(row, bundle) for row in rows], name="logtriage"),
         setup=triage_setup(),

@@ -120,7 +120,7 @@ class Batch:
         if len(self.ids) < 2:
             return
         different = list(dict.fromkeys(map(tuple, self.ids)))
-        shared = min(common_prefix(different), min(map(len, different)) - 1)
+        shared = min(common_prefix(different), min(map(len, different)) - 1)  # one id stays unread
         if shared > 0:
             self._begin(1)
             self._forward([list(different[0][:shared])])
@@ -193,22 +193,18 @@ class Batch:
             done = done | torch.isin(token, self._stops)
             if place + 1 == limit or (place % every == every - 1 and bool(done.all())):
                 break
-            logits = self._step(token, ~done)
+            logits = self._run(token[:, None], (~done).long()[:, None])
             failed = failed | (logits.isnan().any(1) & ~done).any()
         if bool(failed):
             raise ModelFailure("the model's logits are not numbers (NaN)")
         tokens = torch.stack(columns, 1).tolist()
         counts = torch.stack(wrote, 1).sum(1).tolist()
+        self.read += sum(counts) - len(counts)  # all but the last of each row
         replies = [row[:count] for row, count in zip(tokens, counts, strict=True)]
         for row, reply in enumerate(replies):
             self.ids[row] += reply
             self._unread[row] = reply[-1:]  # chosen, and not yet read
         return replies
-
-    def _step(self, token: Tensor, going: Tensor) -> Tensor:
-        fresh = going.long()[:, None]
-        self.read += len(token)
-        return self._run(token[:, None], fresh)
 
     def _forward(self, chunks: Sequence[Sequence[int]]) -> Tensor:
         """Read unequal chunks, padded on the left; logits (rows, vocabulary) after each."""

@@ -22,7 +22,7 @@ from logtriage.incident import Incident
 from logtriage.rng import hash_name
 from logtriage.transcript import Transcript
 
-_CAUSE: Final = 500
+_CAUSE: Final = 500  # characters of the cause of a failure
 
 
 @attrs.frozen
@@ -127,7 +127,7 @@ def play(
     if not (training and getattr(model, "is_loaded_in_4bit", False)):
         model.eval()
     played: list[Attempt] = []
-    # Incidents of like length together waste less padding: those of a task have one horizon.
+    # Batches keep the order: incidents of a task have one horizon, and so waste little padding.
     try:
         for start in range(0, len(incidents), decoding.batch):
             attempts = []
@@ -135,22 +135,22 @@ def play(
                 episode, opening = chat.begin(incident)
                 attempts.append(Attempt(episode, number, opening, barred=barred(incident.id)))
 
-            def over(count: int, before: int = start) -> None:
+            def tell(count: int, before: int = start) -> None:
                 if on_progress is not None:
                     on_progress(before + count, len(incidents))
 
-            _play_together(model, chat, attempts, decoding, over)
+            _play_together(model, chat, attempts, decoding, tell)
             played += attempts
-            over(len(attempts))
+            tell(len(attempts))
     finally:
         model.train(training)
     return played
 
 
 def _play_together(
-    model: Any, chat: Chat, attempts: list[Attempt], decoding: Decoding, over: Callable[[int], None]
+    model: Any, chat: Chat, attempts: list[Attempt], decoding: Decoding, tell: Callable[[int], None]
 ) -> None:
-    """Play the attempts of one batch to their ends; ``over`` gets the number that have ended."""
+    """Play the attempts of one batch to their ends; ``tell`` gets the number that ended."""
     limit = 1 if chat.is_notation else decoding.max_tokens
     longest = min(context_of(model), decoding.max_context or context_of(model))
     playing, turn = list(attempts), 0
@@ -160,7 +160,7 @@ def _play_together(
             for attempt, ids in zip(playing, table.ids, strict=True):
                 attempt.full = len(ids) + limit > longest
             rows = [row for row, attempt in enumerate(playing) if not attempt.over]
-            over(len(attempts) - len(rows))
+            tell(len(attempts) - len(rows))
             if not rows:
                 return
             table.select(rows)

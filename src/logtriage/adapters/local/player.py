@@ -70,7 +70,7 @@ def base_of(path: str) -> str:
 
 
 def check_place(path: str) -> None:
-    """Raise InvalidInput if ``path`` is neither a directory with a model nor a name on the hub."""
+    """Raise InvalidInput if ``path`` is no directory of a model nor ``[OWNER/]NAME`` on the hub."""
     where = Path(path)
     if where.is_dir():
         if not (where / "config.json").is_file() and not is_adapter(path):
@@ -237,7 +237,7 @@ class LocalPlayer:
         warnings.filterwarnings("ignore", module="transformers|peft|torch")
         disable_progress_bar()
         tokenizer = load_tokenizer(place, template)
-        Chat(tokenizer, told)
+        Chat(tokenizer, told)  # checks the template before the weights are loaded
         model = load_model(place)
         named = getattr(model.generation_config, "eos_token_id", None)
         stops = named if isinstance(named, list) else [] if named is None else [named]
@@ -264,8 +264,7 @@ class LocalPlayer:
 
     def record_together(self, incidents: Sequence[Incident], agent: str) -> list[Transcript]:
         """The transcripts of episodes played side by side; unscored if the model failed."""
-        attempts = play(
-            self.model, self.chat, [(incident, 0) for incident in incidents], self.decoding
-        )
+        first = [(incident, 0) for incident in incidents]  # the first attempt at each
+        attempts = play(self.model, self.chat, first, self.decoding)
         self.spent = sum((attempt.usage for attempt in attempts), self.spent)
         return [attempt.transcript(agent) for attempt in attempts]

@@ -86,6 +86,8 @@ def http_app(places: Places, settings: Settings) -> "Guard":
 
 
 class _Endpoint:
+    """An ASGI application: Starlette would take a function for a handler of requests."""
+
     def __init__(self, manager: StreamableHTTPSessionManager) -> None:
         self._manager = manager
 

@@ -230,7 +230,7 @@ def environment_for(
 
 
 def environment_of(incident: Incident, style: Style = "text") -> type[Playing]:
-    """The environment that offers exactly the tools of one incident, and gives the grade."""
+    """The environment of one incident: with exactly its tools, or :class:`NotationEnv`."""
     if style == "notation":
         return NotationEnv
     return environment_for([incident.id], resolve=lambda _: incident)

@@ -21,7 +21,7 @@ from logtriage.grading import Graded, grade_transcript
 from logtriage.roles import Role
 from logtriage.roles.splits import get_role_split
 
-_SECOND = "A role acts once in a tick; see the first call."
+_SECOND = "A role acts once in a tick; see the first call."  # to a second call
 
 
 class SoloEnvConfig(vf.EnvConfig):

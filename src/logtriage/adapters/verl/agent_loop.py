@@ -36,7 +36,7 @@ class TriageAgentLoop(AgentLoopBase):
         tokens: list[int] = []
         mask: list[int] = []
         logprobs: list[float] = []
-        metrics: dict[str, Any] = {"num_preempted": -1}
+        metrics: dict[str, Any] = {"num_preempted": -1}  # not known
         extra: dict[str, Any] = {}
         request, reply = uuid4().hex, None
         while not episode.done:
@@ -71,7 +71,7 @@ class TriageAgentLoop(AgentLoopBase):
             routed_experts=None
             if reply is None or reply.routed_experts is None
             else reply.routed_experts[: len(prompt) + limit],
-            num_turns=2 * len(episode.rewards) + 1,
+            num_turns=2 * len(episode.rewards) + 1,  # the prompt; a reply and an answer each
             metrics=metrics,
             reward_score=episode.reward,
             extra_fields={

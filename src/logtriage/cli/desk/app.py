@@ -16,7 +16,7 @@ from logtriage.actions import Action, Malformed, describe
 from logtriage.beliefs.explain import Explanation, explain, why_unexplained
 from logtriage.cli.desk.pages import help_page, journal, map_of, now, plain, services, who
 from logtriage.cli.desk.prompt import Prompt
-from logtriage.cli.desk.session import Session
+from logtriage.cli.desk.session import LEAVE, YES, Session
 from logtriage.cli.hindsight import hindsight
 from logtriage.cli.runbook import runbook
 from logtriage.cli.screens import debrief
@@ -28,7 +28,6 @@ from logtriage.observation import observe
 from logtriage.rendering.sparklines import edge
 from logtriage.state import State
 
-_YES: Final = ("y", "yes")
 #: Answers that decline without a warning.
 _NO: Final = ("", "n", "no")
 #: Below this many columns the services stand above the page, not beside it.
@@ -174,7 +173,7 @@ class Desk(App[State]):
     def _answer(self, words: str) -> None:
         (action,) = self._pending
         self._pending = []
-        if words.lower() not in _YES:
+        if words.lower() not in YES:
             refused = words.lower() in _NO
             self._say("Not done." if refused else f"Neither that nor {words!r:.60} was done.")
         elif action is None:
@@ -233,7 +232,7 @@ class Desk(App[State]):
         if self.session.state.is_closed or self._pending == [None]:
             self.exit(self.session.state)
         else:
-            self._ask("Stop here? The grade is then of what you did so far.", None)
+            self._ask(LEAVE, action=None)
 
     # -- what is shown --------------------------------------------------------------------
 
@@ -261,7 +260,7 @@ class Desk(App[State]):
 
     def _show_services(self) -> None:
         narrow = self.size.width < _WIDE
-        self._put("glances", services(self.session, self.size.width if narrow else 0))
+        self._put("glances", services(self.session, room=self.size.width if narrow else 0))
 
     def _close(self) -> None:
         """Show the debrief; a thread adds the belief a few seconds later."""

@@ -33,7 +33,7 @@ _KEYS: Final = (
     ("F1 to F5", "help, screen, journal, rules, map"),
 )
 _MEANINGS: Final = (
-    ("?", "nothing is known of it"),
+    ("?", "nobody asked for it, and no sign of trouble was seen"),
     ("calm", "what was last seen of it is ordinary"),
     ("signs", "what was last seen of it is out of the ordinary"),
     ("alerts", "an alert fires"),
@@ -50,9 +50,10 @@ def services(session: Session, room: int = 0) -> Text:
     There are as many columns as fit into ``room`` characters, at least one.
     """
     entries = list(_services(session))
-    across = max(1, room // (len(entries[0]) + 3))
-    rows = -(-len(entries) // across)
-    return Text("\n").join(Text("   ").join(entries[row::rows]) for row in range(rows))
+    gap = "   "
+    across = max(1, room // (len(entries[0]) + len(gap)))
+    rows = -(-len(entries) // across)  # rounded up
+    return Text("\n").join(Text(gap).join(entries[row::rows]) for row in range(rows))
 
 
 def _services(session: Session) -> Iterator[Text]:

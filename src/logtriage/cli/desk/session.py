@@ -1,5 +1,7 @@
 """A person's game: its states, and the questions to ask before an action."""
 
+from typing import Final
+
 import attrs
 
 from logtriage.actions import Action, Escalate, HandOver, Ignore, Malformed, Resolve, describe
@@ -7,6 +9,10 @@ from logtriage.dynamics import transition
 from logtriage.incident import Incident
 from logtriage.observation import Observation, observe
 from logtriage.state import State, initial_state
+
+#: The question before leaving, and the answers that confirm a question.
+LEAVE: Final = "Stop here? The grade is then of what you did so far."
+YES: Final = ("y", "yes")
 
 
 @attrs.frozen

@@ -66,14 +66,14 @@ def condensed(
     clock = Clock(rows, opened, horizon, tick_seconds)
     try:
         services = tuple(_services(rows, usual, clock))
-        made = (alert for service in services for alert in _alerts_of(service, clock.measured))
+        made = (alert for service in services for alert in _alerts_of(service, clock.last_measured))
         return RecordedIncident(
             opened=f"{datetime.fromtimestamp(opened / 1000, tz=UTC):%Y-%m-%dT%H:%M:%SZ}",
             recording=Recording(
                 services=services,
                 edge=clock.series(edge_of(rows, usual)),
                 edge_baseline=overall(edge_of(usual, rows)),
-                windows=_windows(rows.logs, usual.logs, opened, clock.last, tick_seconds),
+                windows=_windows(rows.logs, usual.logs, opened, clock.last_logged, tick_seconds),
                 alerts=tuple(made) if alerts is None else alerts,
                 changes=tuple(_changes(rows, opened)),
                 baseline=baseline,
@@ -98,11 +98,11 @@ def _services(rows: Rows, usual: Rows, clock: Clock) -> Iterator[RecordedService
         here, there = now[name], before[name]
         traced = can_be_traced(there.calls, there.logs) and can_be_traced(here.calls, here.logs)
         sampled = are_sampled(there.calls, there.logs) or are_sampled(here.calls, here.logs)
-        requests, known = (
+        requests, usual_requests = (
             requests_of(name, own.calls, own.logs, when, traced=traced, sampled=sampled)
             for own, when in ((here, clock.logged), (there, logged))
         )
-        fresh, shifted = clock.shifts(requests, known)
+        fresh, shifted = clock.shifts(requests, usual_requests)
         yield RecordedService(
             name=name,
             tier=tiers[name],
@@ -112,7 +112,7 @@ def _services(rows: Rows, usual: Rows, clock: Clock) -> Iterator[RecordedService
             series=clock.series(here),
             new_errors=NO_SHIFT if here.failed is None else fresh,
             events=shifted,
-            # The shipped incidents of Nezha do not say it.
+            # Only the import of Nezha sets minutes; its shipped incidents do not say it.
             of_lines=bool(shifted.value) and not traced and usual.minutes is None,
             metrics=metrics_of(here.samples, there.samples, clock),
         )
@@ -133,7 +133,7 @@ def _windows(
         return ()
     known = {(row.service, row.event) for row in usual}
     windows: dict[int, dict[tuple[str, str], RecordedLine]] = {
-        tick: {} for tick in range(min(-LOG_HISTORY, last), last + 1)
+        tick: {} for tick in range(-LOG_HISTORY, last + 1)
     }
     for row in sorted(logs, key=lambda row: (row.at, row.service, row.message)):
         window = windows.get((row.at - opened) // (1000 * tick_seconds) + 1)
@@ -181,7 +181,7 @@ def _alerts_of(service: RecordedService, last: int) -> Iterator[RecordedAlert]:
             for tick, now in figures
             if (now.calls or 0) >= ALERT_CALLS and is_firing(now, service.baseline)
         ]
-        for _, run in groupby(enumerate(firing), lambda pair: pair[1] - pair[0]):
+        for _, run in groupby(enumerate(firing), lambda pair: pair[1] - pair[0]):  # ticks in a row
             ticks = [tick for _, tick in run]
             yield RecordedAlert(service.name, name, ticks[0], None if last in ticks else ticks[-1])
 

@@ -112,14 +112,15 @@ def most_shifted(now: Sequence[frozenset[str]], usual: Requests) -> Shifted | No
     best: tuple[float, Shifted] | None = None
     for event in sorted(here.keys() | there.keys()):
         shifted = _shifted(here[event], len(now), there[event], len(usual.events))
-        more = (shifted[0] - shifted[1]) / shifted[2]
+        value, before, spread = shifted
+        more = (value - before) / spread
         # The change in the direction in which a fault moves it, in spreads.
         size = -more if level_of_event(event) == "INFO" else more
         if size > 0 and (best is None or size > best[0]):
             best = size, shifted
     if best is not None:
         return best[1]
-    return _shifted(0, len(now), 0, len(usual.events)) if here or there else None
+    return _shifted(0, len(now), 0, len(usual.events)) if here or there else None  # none moved so
 
 
 def _shifted(x: int, n: int, y: int, m: int) -> Shifted:

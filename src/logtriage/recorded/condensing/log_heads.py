@@ -178,4 +178,4 @@ def _structured(raw: str) -> tuple[str | None, str]:
     text = next(filter(None, texts), None)
     if text is None:
         return level, raw
-    return (level, text) if level else split_head(text) if text != raw else (None, raw)
+    return (level, text) if level else split_head(text)

@@ -14,6 +14,7 @@ from logtriage.world.telemetry import LEVELS
 #: Longest message kept, in characters, with room for the " (x123)" of repeated lines.
 MAX_MESSAGE: Final = 152
 _HEAD_KEPT: Final = 92
+_TAIL_KEPT: Final = MAX_MESSAGE - _HEAD_KEPT - 1  # one for the mark between
 REDACTED: Final = "[redacted]"
 
 #: The message of a line that is empty once ids and controls are gone.
@@ -101,7 +102,7 @@ def read_message(level: str | None, text: str) -> Line:
     event = template(level or LEVELS[0], text)
     if len(text) > MAX_MESSAGE:
         # Loggers put what they do first and the exception that they met last.
-        text = f"{text[:_HEAD_KEPT].rstrip()}…{text[_HEAD_KEPT + 1 - MAX_MESSAGE :].lstrip()}"
+        text = f"{text[:_HEAD_KEPT].rstrip()}…{text[-_TAIL_KEPT:].lstrip()}"
     return Line(level, text, event)
 
 

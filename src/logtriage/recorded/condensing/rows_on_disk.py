@@ -48,8 +48,8 @@ class RowStore:
         until, kept_for = row.at, 0
         if isinstance(row, raw_rows.ChangeRow):
             until, kept_for = max(row.at, row.until), CHANGES_MS
-        place = bisect_right(self._stretches, until + kept_for, key=itemgetter(0)) - 1
-        if place < 0 or row.at >= self._stretches[place][1]:
+        latest = bisect_right(self._stretches, until + kept_for, key=itemgetter(0)) - 1
+        if latest < 0 or row.at >= self._stretches[latest][1]:
             return False
         kept = (type(row).__name__, row.at, until, pickle.dumps(row))
         self._base.execute("INSERT INTO rows VALUES (?, ?, ?, ?)", kept)
@@ -69,7 +69,7 @@ class RowStore:
         rows: dict[str, Any] = {
             name: tuple(self._kept(kind, since, until)) for name, kind in kinds.items()
         }
-        changes = self._kept(raw_rows.ChangeRow, since - CHANGES_MS, until, "until")
+        changes = self._kept(raw_rows.ChangeRow, since - CHANGES_MS, until, seen="until")
         rows["changes"] = tuple(changes)
         return Rows(**rows)
 

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
-from statistics import pstdev
+from statistics import median_low, pstdev
 from typing import Final, TypeVar
 
 import attrs
@@ -74,13 +74,13 @@ def by_service(rows: Rows, other: Rows) -> Mapping[str, ServiceRows]:
     )
     calls, usage = _by(counted, "callee"), _by(rows.usage, "service")
     logs, samples = _by(rows.logs, "service"), _by(rows.samples, "service")
-    covers, traces = covered(rows), _traces(every)
+    (traced, logged), traces = covered(rows), _traces(every)
     joined = {row.service for row in every_log if row.trace in traces}
-    figures = defaultdict(lambda: ServiceRows((), (), (), (), frozenset(), *covers))
+    figures = defaultdict(lambda: ServiceRows(traced=traced, logged=logged))
     for name in calls.keys() | usage.keys() | logs.keys() | samples.keys():
         own = tuple(calls[name]), tuple(usage[name]), tuple(logs[name]), tuple(samples[name])
         failed = _failed(logs[name]) if name in heard - silent else None
-        figures[name] = ServiceRows(*own, failed, *covers, name in joined)
+        figures[name] = ServiceRows(*own, failed, traced, logged, joined=name in joined)
     return figures
 
 
@@ -108,9 +108,11 @@ def edge_of(rows: Rows, other: Rows) -> ServiceRows:
     if silent and not any(call.failed for call in every):
         calls = [attrs.evolve(call, failed=None) for call in calls]
     usage = sorted(rows.edge_usage, key=lambda row: row.at)
+    traced, logged = covered(rows)
     failed, traces = None if silent else _failed(rows.logs), _traces(every)
     joined = any(row.trace in traces for row in logs)
-    return ServiceRows(tuple(calls), tuple(usage), (), (), failed, *covered(rows), joined)
+    own = tuple(calls), tuple(usage)
+    return ServiceRows(*own, failed=failed, traced=traced, logged=logged, joined=joined)
 
 
 def covered(rows: Rows) -> tuple[Coverage, Coverage]:
@@ -135,23 +137,23 @@ def figures_of(
     if not rows.calls or not recorded:
         return {}
     logged = 2 * rows.logged.overlap(since, until) >= until - since
-    heard = logged and rows.joined and rows.failed is not None
-    traces = _traces(call for call in calls if call.at in rows.logged) if heard else set()
+    logs_tell = logged and rows.joined and rows.failed is not None
+    traces = _traces(call for call in calls if call.at in rows.logged) if logs_tell else set()
     latencies, network, own = (
         sorted(value for call in calls if (value := getattr(call, name)) is not None)
         for name in ("latency_us", "network_us", "self_us")
     )
     return {
         "calls": round(len(calls) * SPAN_MS / recorded) if recorded >= _ENOUGH_MS else None,
-        "error_bp": _errors(calls, traces, rows.failed or frozenset()),
-        "self_ms": _rank(own, 50) if len(own) >= ENOUGH else None,
-        "p50_ms": _rank(latencies, 50),
-        "p99_ms": _rank(latencies, 99),
-        "network_ms": _rank(network, 50) if len(network) >= ENOUGH else None,
+        "error_bp": _error_bp(calls, traces, rows.failed or frozenset()),
+        "self_ms": _percentile_ms(own, 50) if len(own) >= ENOUGH else None,
+        "p50_ms": _percentile_ms(latencies, 50),
+        "p99_ms": _percentile_ms(latencies, 99),
+        "network_ms": _percentile_ms(network, 50) if len(network) >= ENOUGH else None,
     }
 
 
-def _errors(calls: Sequence[Call], heard: set[str], failed: frozenset[str]) -> int | None:
+def _error_bp(calls: Sequence[Call], heard: set[str], failed: frozenset[str]) -> int | None:
     """Failed requests in basis points: of ``heard`` by log or status; without any, by status."""
     if heard:
         by_status = {call.trace for call in calls if call.failed and call.trace in heard}
@@ -160,7 +162,7 @@ def _errors(calls: Sequence[Call], heard: set[str], failed: frozenset[str]) -> i
     return 10_000 * sum(known) // len(known) if known else None
 
 
-def _rank(ordered: Sequence[int], percent: int) -> int | None:
+def _percentile_ms(ordered: Sequence[int], percent: int) -> int | None:
     """The nearest-rank percentile of sorted microseconds, in milliseconds."""
     if not ordered:
         return None
@@ -173,10 +175,10 @@ def overall(rows: ServiceRows) -> Measure:
     figures = figures_of(rows, ends[0][0], ends[-1][1] + 1, rows.calls) if ends else {}
     if figures and rows.traced.minutes is not None:
         figures["calls"] = len(rows.calls) // rows.traced.minutes
-    names = ["cpu_bp"] if figures else ["calls", "p99_ms", "cpu_bp"]
+    names = ["cpu_bp"] if figures else ["calls", "p99_ms", "cpu_bp"]  # of untraced calls, samples
     for name in names:
-        known = sorted(value for row in rows.usage if (value := getattr(row, name)) is not None)
-        figures[name] = known[(len(known) - 1) // 2] if known else None
+        known = [value for row in rows.usage if (value := getattr(row, name)) is not None]
+        figures[name] = median_low(known) if known else None
     return Measure(**figures)
 
 
@@ -195,19 +197,19 @@ def spread_of(rows: ServiceRows, usual: Measure) -> Measure:
         count = len(calls)
         share = (usual.error_bp * count / 10_000 + 1) / (count + 2)
         # The shipped incidents of Nezha take all calls of the baseline for those of a minute.
-        a_minute = count if rows.traced.minutes is not None else max(1, usual.calls or 0)
-        error_bp = max(1, round(10_000 * sqrt(share * (1 - share) * 2 / a_minute)))
+        calls_a_minute = count if rows.traced.minutes is not None else max(1, usual.calls or 0)
+        error_bp = max(1, round(10_000 * sqrt(share * (1 - share) * 2 / calls_a_minute)))
     return Measure(
         calls=None if usual.calls is None else round(sqrt(2 * usual.calls)) + 1,
         error_bp=error_bp,
-        self_ms=_upper(call.self_us for call in calls),
-        p50_ms=_upper(call.latency_us for call in calls),
-        network_ms=_upper(call.network_us for call in calls),
+        self_ms=_sigma_ms(call.self_us for call in calls),
+        p50_ms=_sigma_ms(call.latency_us for call in calls),
+        network_ms=_sigma_ms(call.network_us for call in calls),
         cpu_bp=max(FLOOR_CPU_BP, round(pstdev(cpu))) if cpu else None,
     )
 
 
-def _upper(values: Iterable[int | None]) -> int | None:
+def _sigma_ms(values: Iterable[int | None]) -> int | None:
     """The standard deviation in milliseconds of microseconds, estimated from median and p90."""
     known = sorted(value for value in values if value is not None)
     if len(known) < ENOUGH:

@@ -15,7 +15,7 @@ ENTERING: Final = ("SERVER", "CONSUMER")
 #: Kinds of spans in which a service waits for another.
 _ASKING: Final = ("CLIENT", "PRODUCER")
 #: Kinds of root spans that no user waits for.
-_BACKGROUND: Final = ("INTERNAL", "CONSUMER", "PRODUCER")
+_JOB_KINDS: Final = ("INTERNAL", "CONSUMER", "PRODUCER")
 
 _HALVES: Final = ({"CLIENT", "SERVER"}, {"PRODUCER", "CONSUMER"})
 
@@ -26,7 +26,7 @@ Pair = tuple[str | None, str]
 #: The tier of services that work by themselves: jobs, and consumers of messages.
 BACKGROUND: Final = "background"
 
-_EDGE_NAMES: Final = ("gateway", "frontend", "-ui-", "dashboard")
+_EDGE_NAMES: Final = ("gateway", "frontend", "-ui-", "dashboard")  # also "-ui" at the end
 _DATASTORE_NAMES: Final = ("mongo", "mysql", "postgres", "redis", "-db")
 _QUEUE_NAMES: Final = ("rabbitmq", "kafka", "-queue")
 
@@ -78,11 +78,11 @@ def requests(rows: Iterable[Span], *, several: bool = False) -> Iterator[Call]:
     servers have theirs. If two spans have the same trace and id, the last counts.
     """
     spans = {key_of(span): span for span in rows}
-    background = {*_BACKGROUND, *([""] if any(s.kind == "SERVER" for s in spans.values()) else [])}
+    background = {*_JOB_KINDS, *([""] if any(s.kind == "SERVER" for s in spans.values()) else [])}
     waits: defaultdict[Key, list[tuple[int, int]]] = defaultdict(list)
     entered: list[tuple[Key, Span, Span | None]] = []
     above_of = {key: _above(spans, span) for key, span in spans.items()}
-    answered = Counter(
+    callees_below = Counter(
         above
         for key, above in above_of.items()
         if above is not None and spans[above].service != spans[key].service
@@ -94,7 +94,7 @@ def requests(rows: Iterable[Span], *, several: bool = False) -> Iterator[Call]:
         """Whether the span above a request is the caller's wait for it, by kind and place."""
         if above[0] in kinded:
             return spans[above].kind in _ASKING
-        return (several or answered[above] == 1) and _entry(spans, above) != above
+        return (several or callees_below[above] == 1) and _entry(spans, above) != above
 
     for key, span in spans.items():
         above = above_of[key]
@@ -111,12 +111,12 @@ def requests(rows: Iterable[Span], *, several: bool = False) -> Iterator[Call]:
             wait = asking if entry != above and waited(above) else span
             waits[entry].append((wait.start, wait.start + wait.duration))
     for key, span in spans.items():
-        if span.peer and span.peer != span.service and key not in answered:
+        if span.peer and span.peer != span.service and key not in callees_below:
             entry = _entry(spans, key)
             if entry != key:
                 waits[entry].append((span.start, span.start + span.duration))
             at, failed = span.start // 1000, span.failed
-            yield Call(at, span.service, span.peer, span.duration, None, key[0], None, failed)
+            yield Call(at, span.service, span.peer, span.duration, trace=span.trace, failed=failed)
     for key, span, caller in entered:
         inside = span.duration - _covered_time(waits.get(key, ()), span)
         latency, network = span.duration, None
@@ -128,15 +128,15 @@ def requests(rows: Iterable[Span], *, several: bool = False) -> Iterator[Call]:
             if span.kind in ({"CONSUMER"} if span.parent else background):
                 began = Entry.BACKGROUND
         yield Call(
-            span.start // 1000,
-            None if caller is None else caller.service,
-            span.service,
-            latency,
-            network,
-            key[0],
-            inside,
-            span.failed,
-            began,
+            at=span.start // 1000,
+            caller=None if caller is None else caller.service,
+            callee=span.service,
+            latency_us=latency,
+            network_us=network,
+            trace=span.trace,
+            self_us=inside,
+            failed=span.failed,
+            entry=began,
         )
 
 
@@ -145,8 +145,8 @@ def _above(spans: Mapping[Key, Span], span: Span) -> Key | None:
 
     Where caller and callee share an id, the spans of the callee's service are below the callee.
     """
-    parent = span.trace, span.id if span.shared else span.parent, False
-    answer = (*parent[:2], True)
+    above = span.id if span.shared else span.parent
+    parent, answer = (span.trace, above, False), (span.trace, above, True)
     if not span.shared and answer in spans:
         same = spans[answer].service == span.service
         return answer if same or parent not in spans else parent

@@ -33,26 +33,26 @@ class Clock:
     def __init__(self, rows: Rows, opened: int, horizon: int, tick_seconds: int) -> None:
         self._opened = opened
         self._horizon = horizon
-        self._tick = 1000 * tick_seconds
+        self._tick_ms = 1000 * tick_seconds
         #: Figures are taken over the minute before a tick, or over a longer tick.
-        self._span = max(SPAN_MS, self._tick)
+        self._span_ms = max(SPAN_MS, self._tick_ms)
         self.traced, self.logged = covered(rows)
         until = max(
             (cover.until for cover in (self.traced, self.logged) if cover.until is not None),
             default=opened,
         )
         #: The last tick with at least half of its log window recorded, 0 at least ...
-        self.last = max(0, (until - opened + self._tick // 2) // self._tick)
+        self.last_logged = max(0, (until - opened + self._tick_ms // 2) // self._tick_ms)
         #: ... and with at least half of the minute of its figures.
-        self.measured = (until - opened + self._span // 2) // self._tick
+        self.last_measured = (until - opened + self._span_ms // 2) // self._tick_ms
         #: When the newest sample of any service was taken.
         times = [row.at for row in (*rows.usage, *rows.edge_usage)]
-        self._sampled = max((*times, *(row.at for row in rows.samples)), default=0)
+        self._newest_sample = max((*times, *(row.at for row in rows.samples)), default=0)
 
     def _spans(self) -> Iterable[tuple[int, int]]:
-        for tick in range(FIRST_TICK, max(self.measured, FIRST_TICK) + 1):
-            until = self._opened + tick * self._tick
-            yield until - self._span, until
+        for tick in range(FIRST_TICK, max(self.last_measured, FIRST_TICK) + 1):
+            until = self._opened + tick * self._tick_ms
+            yield until - self._span_ms, until
 
     def series(self, rows: ServiceRows) -> Series:
         """The columns of one service, or of the edge."""
@@ -61,14 +61,14 @@ class Clock:
         if rows.calls:
             for since, until in self._spans():
                 calls = rows.calls[bisect_left(at, since) : bisect_left(at, until)]
-                known = 2 * self.traced.overlap(since, until) >= self._span
+                known = 2 * self.traced.overlap(since, until) >= self._span_ms
                 figures = figures_of(rows, since, until, calls) if known else {}
                 for name in FIGURES:
                     columns[name].append(figures.get(name))
         else:
             for name in ("calls", "p99_ms"):
-                columns[name] = self.sampled(_sampled(rows.usage, name))
-        columns["cpu_bp"] = self.sampled(_sampled(rows.usage, "cpu_bp"))
+                columns[name] = self.sampled(_samples_of(rows.usage, name))
+        columns["cpu_bp"] = self.sampled(_samples_of(rows.usage, "cpu_bp"))
         known_columns = {
             name: tuple(column)
             for name, column in columns.items()
@@ -81,7 +81,7 @@ class Clock:
         fresh: list[Shifted | None] = []
         shifted: list[Shifted | None] = []
         for since, until in self._spans():
-            known = 2 * self.logged.overlap(since, until) >= self._span
+            known = 2 * self.logged.overlap(since, until) >= self._span_ms
             now = requests.between(since, until) if known else ()
             fresh.append(new_errors(now, usual))
             shifted.append(most_shifted(now, usual))
@@ -100,7 +100,7 @@ class Clock:
         column: list[int | None] = []
         ticks = range(FIRST_TICK, self._horizon + 1)
         for tick in ticks:
-            now = self._opened + tick * self._tick
+            now = self._opened + tick * self._tick_ms
             place = bisect_right(times, now) - 1
             fresh = place >= 0 and times[place] > now - stale
             column.append(values[times[place]] if fresh else None)
@@ -108,12 +108,12 @@ class Clock:
         if not known:
             return []
         last = known[-1]
-        if self._sampled >= times[-1] + stale:
-            last = (self._sampled + stale - 1 - self._opened) // self._tick
+        if self._newest_sample >= times[-1] + stale:
+            last = (self._newest_sample + stale - 1 - self._opened) // self._tick_ms  # still fresh
         return column[: last + 1 - FIRST_TICK]
 
 
-def _sampled(usage: Iterable[Usage], name: str) -> Samples:
+def _samples_of(usage: Iterable[Usage], name: str) -> Samples:
     """The samples of a figure; None is one if a count says that the service was idle."""
     values = ((row, getattr(row, name)) for row in usage)
     return [(row.at, value) for row, value in values if value is not None or row.calls is not None]

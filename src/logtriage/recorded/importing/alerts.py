@@ -22,10 +22,10 @@ from logtriage.recorded.records import RecordedAlert
 MAX_NAME: Final = 80
 #: Labels that may name the service, the likeliest first. If there is also a label with the prefix
 #: ``exported_``, that is the metric's own, and the plain label names the target that was scraped.
-_LABELS: Final = (
+PLAIN_LABELS: Final = (
     *("service", "service_name", "app_kubernetes_io_name", "app", "deployment", "container", "job"),
 )
-SERVICE_LABELS: Final = (*(f"exported_{label}" for label in _LABELS), *_LABELS)
+SERVICE_LABELS: Final = (*(f"exported_{label}" for label in PLAIN_LABELS), *PLAIN_LABELS)
 _MORE_LABELS: Final = ("service.name", "component", "statefulset", "daemonset")
 #: Actions of Opsgenie on open alerts alone; a note may be added to a closed one.
 _STILL_OPEN: Final = ("Acknowledge", "UnAcknowledge", "Snooze", "SnoozeEnded", "Escalate")
@@ -119,7 +119,8 @@ def prometheus_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
         times.append(since)
         if state == "firing":
             key, pod = json.dumps(labels.value, sort_keys=True), labels["pod"].text
-            firing.append(SentAlert(key, name, _labelled(labels), since, None, since, pod))
+            services = _labelled(labels)
+            firing.append(SentAlert(key, name, services, since, until=None, seen=since, pod=pod))
         else:
             reader.left_out.add(f"alert {name!r:.80} does not fire, it is {state}")
     yield from _listed(firing, max(times, default=0))
@@ -160,12 +161,12 @@ def _incident(about: Field, at: Field, *, is_over: bool = False) -> SentAlert:
     title, service = about.first("title", "summary", "description"), about["service"]
     names = tuple(filter(None, (service["summary"].text, service["name"].text)))
     since = about["created_at"].needed_time
-    until, seen = _until(at, since, is_over=is_over or about["status"].text == "resolved")
+    until, seen = _end_and_seen(at, since, is_over=is_over or about["status"].text == "resolved")
     key, texts = about["id"].needed, (*names, title.text)
-    return SentAlert(key, title.needed, names, since, until, seen, "", texts)
+    return SentAlert(key, title.needed, names, since, until, seen, texts=texts)
 
 
-def _until(at: Field, since: int, *, is_over: bool) -> tuple[int | None, int]:
+def _end_and_seen(at: Field, since: int, *, is_over: bool) -> tuple[int | None, int]:
     """(end or None, last time at which it surely fired) of an alert that is open or over ``at``."""
     if not is_over:
         return None, since if at.value is None else max(since, at.moment)
@@ -191,13 +192,14 @@ def opsgenie_alerts(document: Field, _: Reader) -> Iterator[SentAlert]:
 def _opsgenie(alert: Field, at: Field, *, is_over: bool) -> SentAlert:
     message, since = alert["message"], alert["createdAt"].moment
     took = alert.first("report.closeTime").whole  # from its beginning, in milliseconds
-    until, seen = (since + took, since) if took else _until(at, since, is_over=is_over)
-    details = alert["details"] if isinstance(alert["details"].value, dict) else alert["none"]
+    until, seen = (since + took, since) if took else _end_and_seen(at, since, is_over=is_over)
+    details = alert["details"]
     tags = tuple(tag.text.removeprefix("service:") for tag in alert["tags"].items())
-    services = (*_labelled(details), *filter(None, (alert["entity"].text, *tags)))
+    labels = _labelled(details) if isinstance(details.value, dict) else ()
+    services = (*labels, *filter(None, (alert["entity"].text, *tags)))
     texts = (message.text, alert["alias"].text, alert["description"].text)
     key = alert.first("alertId", "id").needed
-    return SentAlert(key, message.needed, services, since, until, seen, "", texts)
+    return SentAlert(key, message.needed, services, since, until, seen, texts=texts)
 
 
 class AlertBook:
@@ -238,6 +240,7 @@ class AlertBook:
             if service is None:
                 unknown[row.name] += 1
                 continue
+            # At its end it fires no longer.
             until = None if row.until is None else max(since, -((opened - row.until) // tick) - 1)
             name = shortened(spelled(row.name), MAX_NAME)
             alerts.add(RecordedAlert(service, name, since, until))

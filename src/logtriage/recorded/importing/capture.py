@@ -109,7 +109,7 @@ def import_capture(
                 root, horizon=horizon, tick_seconds=slower, models=models,
                 service_label=service_label, skip_bad=skip_bad, note=note,
             )  # fmt: skip
-        capture.end()
+        capture.note_levels()
         try:
             return tuple(capture.incident(stretch) for stretch in stretches)
         finally:  # what was left out may be the reason of an error
@@ -138,9 +138,9 @@ class _Capture:
     lines: Counter[tuple[str, bool]] = attrs.Factory(Counter)
     #: Times of the first samples by service, signal and instance.
     sampled: defaultdict[tuple[str, str, int], list[int]] = attrs.Factory(lambda: defaultdict(list))
-    samples: int = 0
+    sample_count: int = 0
     #: Whether there are log lines or calls.
-    others: bool = False
+    has_lines_or_calls: bool = False
 
     def keep(self, row: Row) -> bool:
         """Keep a row; return whether it may belong to an incident."""
@@ -152,16 +152,16 @@ class _Capture:
             return True
         if isinstance(row, LogRow):
             self.lines[row.service, row.level is not None] += 1
-        if isinstance(row, Sample | Usage) and self.samples < _ENOUGH_SAMPLES:
+        if isinstance(row, Sample | Usage) and self.sample_count < _ENOUGH_SAMPLES:
             self.sampled[row.service, getattr(row, "name", ""), row.instance].append(row.at)
-            self.samples += 1
+            self.sample_count += 1
         elif isinstance(row, LogRow | Call | Span):
-            self.others = True
+            self.has_lines_or_calls = True
         return self.store.add(row)
 
     def interval(self) -> int:
         """The shortest interval of a signal's samples in seconds; 0 with log lines or calls."""
-        steps = [] if self.others else map(interval_of, self.sampled.values())
+        steps = [] if self.has_lines_or_calls else map(interval_of, self.sampled.values())
         return round(min(filter(None, steps), default=0) / 1000)
 
     def incident(self, stretch: Stretch) -> RecordedIncident:
@@ -189,8 +189,8 @@ class _Capture:
             )
         return attrs.evolve(record, recording=attrs.evolve(record.recording, alerts=alerts))
 
-    def end(self) -> None:
-        """Add the notes on all rows."""
+    def note_levels(self) -> None:
+        """Note each service of which no log line has a level."""
         for service in sorted({service for service, _ in self.lines}):
             if not self.lines[service, True]:
                 self.reader.left_out.note(

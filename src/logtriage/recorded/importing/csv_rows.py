@@ -14,7 +14,7 @@ from logtriage._lib.printable import masked
 from logtriage.errors import BundleError
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.left_out import LeftOut
-from logtriage.recorded.importing.source_files import lines_of, too_long, while_sound
+from logtriage.recorded.importing.source_files import lines_of, too_long_reason, while_sound
 
 #: Bytes of the longest line of CSV; the longest of the published data has 17,000.
 MAX_CSV_LINE: Final = 1_000_000
@@ -90,20 +90,20 @@ def read_sound_rows(
     left_out.begin(name)
 
     def skip(number: int) -> None:
-        left_out.add(too_long(MAX_CSV_LINE), f"{name}:{number}")
+        left_out.add(too_long_reason(MAX_CSV_LINE), f"{name}:{number}")
 
     with path.open("rb") as file:
         lines = lines_of(file, name, MAX_CSV_LINE, skip)
         header = _split(_text(next(lines, (1, b""))[1], 1, name, "replace")) or []
         _check_columns(header, columns, name)
-        places = [header.index(column) for column in columns]
-        places += [header.index(column) if column in header else -1 for column in optional]
+        places: list[int | None] = [header.index(column) for column in columns]
+        places += [header.index(column) if column in header else None for column in optional]
         for number, line in lines:
             row = _split(_text(line, number, name, "replace"))
             if row is None:
                 left_out.add("broken CSV", f"{name}:{number}")
             elif len(row) == len(header):
-                yield number, [row[place] if place >= 0 else "" for place in places]
+                yield number, ["" if place is None else row[place] for place in places]
             elif line.strip():
                 left_out.add("wrong column count", f"{name}:{number}")
 

@@ -37,8 +37,8 @@ TABLES: Final = tuple(
     f"{stem}.csv{zipped}" for stem in ("labels", *_NEEDED) for zipped in ("", ".gz")
 )
 #: Columns of metrics that become no signal of their own.
-_NOT_OTHER: Final = (*_NEEDED["metrics"], "cpu_percent", "p99_ms")
-_MOST: Final = 10**18
+_OWN_COLUMNS: Final = (*_NEEDED["metrics"], "cpu_percent", "p99_ms")
+_MOST: Final = 10**18  # values of metrics are below
 
 
 def tables_of(root: Path, reader: Reader, skipped: LeftOut | None) -> Iterator[Table]:
@@ -67,17 +67,17 @@ def _logs(row: Field, names: Names) -> Iterator[LogRow]:
 
 
 def _calls(row: Field, names: Names) -> Iterator[Call]:
-    latency, caller = _number(row["latency_ms"], 1000), row["caller"].text
-    if latency is None:
+    latency_us, caller = _number(row["latency_ms"], 1000), row["caller"].text
+    if latency_us is None:
         raise row["latency_ms"].bad("a number of milliseconds")
     yield Call(
         row["time"].needed_time,
         names(caller, row.where) if caller else None,  # from outside
         names(row["callee"].needed, row.where),
-        latency,
-        _number(row["network_ms"], 1000),
-        plain_id(row["trace"].text),
-        _number(row["self_ms"], 1000),
+        latency_us,
+        network_us=_number(row["network_ms"], 1000),
+        trace=plain_id(row["trace"].text),
+        self_us=_number(row["self_ms"], 1000),
     )
 
 
@@ -86,11 +86,11 @@ def _metrics(
 ) -> Iterator[Usage | Sample]:
     """Yield the numeric columns of a row; a column whose first value is text is left out."""
     at, service = row["time"].needed_time, reader.names(row["service"].needed, row.where)
-    cpu, p99 = _number(row["cpu_percent"], 100), _number(row["p99_ms"], 1)
-    if cpu is not None or p99 is not None:
-        yield Usage(at, service, cpu, p99)
+    cpu_bp, p99_ms = _number(row["cpu_percent"], 100), _number(row["p99_ms"], 1)
+    if cpu_bp is not None or p99_ms is not None:
+        yield Usage(at, service, cpu_bp, p99_ms)
     for column, text in row.fields.items():
-        if not text or column in _NOT_OTHER or column in words:
+        if not text or column in _OWN_COLUMNS or column in words:
             continue
         value = decimal(text, _MOST)
         if value is None and column not in numeric:

@@ -42,14 +42,14 @@ class Field:
         self._parent: Field | None = None
         self._key: str | int = ""
 
-    def _at(self, key: str | int, value: object) -> Self:
+    def _child(self, key: str | int, value: object) -> Self:
         field = type(self)(value, self.where)
         field._parent, field._key = self, key
         return field
 
     def __getitem__(self, name: str) -> Self:
         """The field of that name; the value must be an object, or not be there."""
-        return self._at(name, self.fields.get(name))
+        return self._child(name, self.fields.get(name))
 
     def __contains__(self, name: str) -> bool:
         return isinstance(self.value, dict) and self.value.get(name) is not None
@@ -68,7 +68,7 @@ class Field:
         if not isinstance(self.value, list):
             raise self.bad("a list")
         for index, value in enumerate(self.value):
-            yield self._at(index, value)
+            yield self._child(index, value)
 
     def first(self, *paths: str) -> Self:
         """The first field with a value, or that of the first path; ``log.level`` may be nested."""

@@ -22,16 +22,16 @@ from logtriage.recorded.importing.csv_rows import read_records
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.names import Names
 from logtriage.recorded.importing.source_files import find_csv
-from logtriage.recorded.records import TASKS, VIEWS, RecordedIncident
+from logtriage.recorded.records import DASHBOARD, ON_REQUEST, TASKS, RecordedIncident
 from logtriage.recorded.truth import NO_FAULT, RecordedTruth
 
 #: The most ticks by which an incident opens earlier than its label says.
 MAX_LEAD: Final = 4
 #: Ticks of a stretch without a fault before its opening, for the figures.
-_BEFORE: Final = 4
+_CALM_TICKS: Final = 4
 #: Time read before and after an opening: at least these ms, and these ticks plus the horizon.
 AROUND_MS: Final = 600_000
-_BEFORE_TICKS: Final = 1 - FIRST_TICK
+_AROUND_TICKS: Final = 1 - FIRST_TICK
 _COLUMNS: Final = ("id", "opened", "root_cause", "kind")
 _EXAMPLE: Final = "shop/2031-05-06,2031-05-06T10:04:00Z,payments,overload"
 
@@ -104,9 +104,9 @@ class Stretch:
     id: str
     opened: int
     usual: tuple[int, int] | None
-    until: int | None
     truth: RecordedTruth
     view: str
+    until: int | None = None
     origin: str = ""
 
 
@@ -127,7 +127,7 @@ def stretches_of(
         _refuse_overlap(label, horizon, tick_seconds)
     if not models:
         return tuple(
-            Stretch(label, label.id, label.opened, label.baseline, None, label.truth, VIEWS[0])
+            Stretch(label, label.id, label.opened, label.baseline, label.truth, DASHBOARD)
             for label in labels
         )
     stretches = (row for label in labels for row in for_models(label, horizon, tick_seconds, note))
@@ -160,20 +160,20 @@ def for_models(
     calm = None
     if usual is not None:
         since, until = usual
-        middle = (since + until) // 2000 * 1000
-        opened = middle + _BEFORE * tick
+        middle = (since + until) // 2000 * 1000  # in whole seconds
+        opened = middle + _CALM_TICKS * tick
         if opened + horizon * tick <= until:
             calm, usual = opened, (since, middle)
         else:
             note(
                 f"{label.where}: no incident without a fault: it takes a baseline of "
-                f"{2 * (_BEFORE + horizon) * tick_seconds} s, of {label.id} it has "
+                f"{2 * (_CALM_TICKS + horizon) * tick_seconds} s, of {label.id} it has "
                 f"{(until - since) // 1000} s"
             )
     origin, source = f"made of {label.id}", label.id.partition("/")[0]
     lead = int(_hash(label.id, "lead"), 16) % (MAX_LEAD + 1)
     name, opened = f"{source}-models/{_hash(label.id, 'fault')}", label.opened - lead * tick
-    fault = Stretch(label, name, opened, usual, None, label.truth, VIEWS[1], origin)
+    fault = Stretch(label, name, opened, usual, label.truth, ON_REQUEST, origin=origin)
     yield fault
     if calm is not None and label.baseline is not None:
         yield attrs.evolve(
@@ -191,7 +191,7 @@ def _hash(*parts: str) -> str:
 
 def around_of(horizon: int, tick_seconds: int) -> int:
     """How much time is read before and after an opening, in milliseconds."""
-    return max(AROUND_MS, 1000 * tick_seconds * (max(horizon, 0) + _BEFORE_TICKS))
+    return max(AROUND_MS, 1000 * tick_seconds * (max(horizon, 0) + _AROUND_TICKS))
 
 
 def incident_of(

@@ -30,8 +30,8 @@ CPU: Final = (
 _UNITS: Final = {"s": "seconds", "ms": "ms", "us": "us", "%": "percent", "1": "", "By": "bytes"}
 _PER: Final = {"s": "second", "min": "minute", "h": "hour"}
 _ANNOTATION: Final = re.compile(r"\{[^}]*\}")
-_SQLITE_MOST: Final = 1 << 63
-_AVERAGED: Final = {Sample: "value", Usage: "cpu_bp"}
+_TOO_LARGE: Final = 1 << 63
+_AVERAGED: Final = {Sample: "value", Usage: "cpu_bp"}  # over a service's instances
 Measured = TypeVar("Measured", Sample, Usage)
 
 
@@ -71,6 +71,7 @@ class SeriesBook:
     left_out: LeftOut
     names: SignalNames = attrs.field(init=False)
     _last: dict[tuple[str, Labels], Point] = attrs.Factory(dict)
+    #: The time of the last point by metric.
     _exported: dict[str, int] = attrs.Factory(dict)
     _instances: dict[tuple[str, str], int] = attrs.Factory(dict)
     _sets: dict[tuple[str, str], set[Labels]] = attrs.Factory(dict)
@@ -145,7 +146,7 @@ class SeriesBook:
         """Yield a sample of a signal, which is named by the metric, its labels and an ending."""
         signal, factor = self.names(metric.service, metric.name, labels, ending)
         units = in_units(Decimal(value), factor)
-        if abs(units) < _SQLITE_MOST:
+        if abs(units) < _TOO_LARGE:
             instance = self._instance(metric)
             yield Sample(at // 1_000_000, metric.service, signal, units, instance)
         else:
@@ -158,7 +159,7 @@ class SeriesBook:
             together[point.at] = together.get(point.at, 0.0) + point.values[0]
         for at, value in together.items():
             share = round(10_000 * value)
-            if 0 <= share < _SQLITE_MOST:
+            if 0 <= share < _TOO_LARGE:
                 instance = self._instance(metric)
                 yield Usage(at // 1_000_000, metric.service, share, instance=instance)
             else:
@@ -170,7 +171,7 @@ class SeriesBook:
 
 
 def means(rows: Iterable[Measured]) -> Iterator[Measured]:
-    """Yield rows in order of time, each with the mean of the latest values of all instances."""
+    """Yield rows in order of time, each with the mean (half up) of the instances' latest values."""
     latest: defaultdict[tuple[str, str], dict[int, tuple[int, int]]] = defaultdict(dict)
     for row in sorted(rows, key=lambda row: row.at):
         name, field = getattr(row, "name", ""), _AVERAGED[type(row)]

@@ -158,4 +158,5 @@ def _plain(words: str) -> tuple[str, str, int]:
     )
     if stem + unit in _TAKEN:
         stem = f"metric_{stem}"
-    return stem if len(stem) <= MAX_NAME else stem[: MAX_NAME - 1].rstrip("_") + CUT, unit, factor
+    stem = stem if len(stem) <= MAX_NAME else stem[: MAX_NAME - len(CUT)].rstrip("_") + CUT
+    return stem, unit, factor

@@ -112,7 +112,7 @@ def _incident(
 ) -> RecordedIncident | None:
     rows, missing = source.around(injection.at, injection.date)
     usual, baseline, lacking = _baseline(source, injection, rows)
-    # The shipped incidents were made by whole minutes; those of a file are two and a quarter.
+    # Rates are over whole minutes, as in the shipped incidents; a file has two and a quarter.
     covers = Coverage.of(call.at for call in usual.calls).length
     usual = attrs.evolve(usual, minutes=max(1, round(covers / SPAN_MS)))
     for text in (*missing, *lacking):
@@ -145,8 +145,8 @@ def _baseline(
     there = bool(usual.logs or usual.calls)
     if there and not lacking:
         return usual, "fault-free", ()
-    # The minute before the fault is the next best thing to a fault-free minute; logs and calls
-    # together, since lines belong to requests.
+    # What the files of the fault hold from before it is the next best thing to a fault-free minute;
+    # logs and calls together, since lines belong to requests.
     at = milliseconds(injection.at)
     before = rows.between(at - TOLERANCE_MS, at)
     filled = attrs.evolve(

@@ -145,14 +145,14 @@ class Source:
         # A parent may stand in another file, and neighbouring files overlap.
         spans: list[Span] = []
         for where, _, service, row in self._sound(
-            files, _SPAN_COLUMNS, lambda nano: whole(nano) // 1_000_000
+            files, _SPAN_COLUMNS, lambda nano: natural(nano) // 1_000_000
         ):
             start, _, trace, span, parent, duration = row
-            if (took := whole(duration)) < 0:
+            if (took := natural(duration)) < 0:
                 self.left_out.add("impossible time", where)
             else:
                 above = "" if parent == "root" else parent
-                spans.append(Span(trace, span, above, service, whole(start) // 1000, took))
+                spans.append(Span(trace, span, above, service, natural(start) // 1000, took))
         return tuple(requests(spans, several=True))
 
     def _metrics(self, folder: Path) -> Rows:
@@ -168,13 +168,12 @@ class Source:
                     columns = ("Time", "CpuUsageRate(%)", "PodServerLatencyP99(s)")
                     for at, (cpu, p99, load) in self._samples(path, columns, "PodWorkload(Ops)"):
                         # PodSuccessRate(%) is all zero: not published, rather than all failures.
-                        pods.append(
-                            Usage(at, service, scaled(cpu, 100), latency(p99), scaled(load, 60))
-                        )
+                        cpu_bp, calls = scaled(cpu, 100), scaled(load, 60)
+                        pods.append(Usage(at, service, cpu_bp, latency(p99), calls))
                 elif re.fullmatch(r"front_service\.csv(\.gz)?", file.name):
                     path = inside(self.root, file)
                     for at, (p99,) in self._samples(path, ("Time", "LatencyP99(s)")):
-                        front.append(Usage(at, "", None, latency(p99)))
+                        front.append(Usage(at, "", p99_ms=latency(p99)))
             self._usage[folder] = Rows(usage=tuple(pods), edge_usage=tuple(front))
         return self._usage[folder]
 
@@ -232,8 +231,8 @@ def _second(text: str) -> int | None:
         return None
 
 
-def whole(text: str) -> int:
-    """A number of up to 19 digits; -1 for any other text."""
+def natural(text: str) -> int:
+    """A number of up to 19 digits; -1, which no time is, for any other text."""
     return int(text) if len(text) < 20 and text.isascii() and text.isdecimal() else -1
 
 

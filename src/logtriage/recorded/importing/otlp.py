@@ -88,7 +88,8 @@ def logs_of(payload: Field, reader: Reader) -> Iterator[LogRow | ChangeRow]:
         event = record["eventName"].text
         if event.startswith(_CHANGE):
             kind = event.removeprefix(_CHANGE) or "change"
-            yield ChangeRow(at // 1_000_000, service, kind, line.message, at // 1_000_000)
+            at_ms = at // 1_000_000
+            yield ChangeRow(at_ms, service, kind, line.message, until=at_ms)
         else:
             trace = record["traceId"].text or trace_in(body)
             yield LogRow(at // 1_000_000, service, *line, plain_id(trace))
@@ -113,15 +114,15 @@ def spans_of(payload: Field, reader: Reader) -> Iterator[Span | LogRow]:
         peer = _peer(about) if kind in ("CLIENT", "PRODUCER") else ""
         status = enumerated(span["status"]["code"], _STATUSES, "STATUS_CODE_")
         yield Span(
-            trace,
-            plain_id(span["spanId"].needed),
-            plain_id(span["parentSpanId"].text),
-            service,
-            start // 1000,
-            (end - start) // 1000,
-            status == "ERROR",  # unset is a success
-            reader.names(peer, span.where) if peer else "",
-            "" if kind == KINDS[0] else kind,
+            trace=trace,
+            id=plain_id(span["spanId"].needed),
+            parent=plain_id(span["parentSpanId"].text),
+            service=service,
+            start=start // 1000,
+            duration=(end - start) // 1000,
+            failed=status == "ERROR",  # unset is a success
+            peer=reader.names(peer, span.where) if peer else "",
+            kind="" if kind == KINDS[0] else kind,
         )
         for event in span["events"].items():
             if event["name"].text == "exception":

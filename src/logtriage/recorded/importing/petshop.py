@@ -131,7 +131,7 @@ def _incident(
         horizon=HORIZON,
         origin=ORIGIN,
         tick_seconds=TICK_SECONDS,
-        alerts=(RecordedAlert(symptom, _ALERTS[metric.text], 0),),
+        alerts=(RecordedAlert(symptom, _ALERTS[metric.text], since=0),),
     )
 
 

@@ -14,7 +14,7 @@ from math import isfinite, isnan
 from typing import Final
 
 from logtriage.recorded.condensing.raw_rows import Sample, Usage
-from logtriage.recorded.importing.alerts import SERVICE_LABELS
+from logtriage.recorded.importing.alerts import PLAIN_LABELS, SERVICE_LABELS
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.left_out import stem_of
 from logtriage.recorded.importing.metric_series import Labels, Metric, Point
@@ -66,7 +66,7 @@ def rows_of(document: Field, reader: Reader) -> Iterator[Sample | Usage]:
     kind = data["resultType"].value
     if kind not in ("matrix", "vector"):
         raise data["resultType"].bad("'matrix', of a range query, or 'vector'")
-    rows: list[tuple[int, Metric, bool, Point]] = []
+    rows: list[tuple[int, Metric, bool, Point]] = []  # (time, metric, whether it grows, point)
     every = [(series, _labels(series)) for series in data["result"].items()]
     services = _services([labels for _, labels in every], reader)
     own = _own_labels([labels for _, labels in every], services)
@@ -74,8 +74,7 @@ def rows_of(document: Field, reader: Reader) -> Iterator[Sample | Usage]:
         name = labels.get("__name__", "")
         shown = name or stem_of(series.where)
         if service is None:
-            wanted = SERVICE_LABELS[len(SERVICE_LABELS) // 2 :]
-            label = reader.label or " or ".join(wanted)
+            label = reader.label or " or ".join(PLAIN_LABELS)
             reader.left_out.add(
                 f"series {shown} without a label {label}, or of a target alone ({OTHER_LABEL})",
                 series.where,
@@ -90,10 +89,10 @@ def rows_of(document: Field, reader: Reader) -> Iterator[Sample | Usage]:
             at, value = _numbers(pair)
             if isfinite(value):
                 grows = name.endswith(_GROWING)
-                rows.append((at, metric, grows, Point(at, 0, others, (value,))))
+                rows.append((at, metric, grows, Point(at, since=0, labels=others, values=(value,))))
             elif not isnan(value):
                 reader.left_out.add(f"{shown}: infinite values", series.where)
-    order = {row[1]: place for place, row in reversed(list(enumerate(rows)))}
+    order = {row[1]: place for place, row in reversed(list(enumerate(rows)))}  # of first points
     rows.sort(key=lambda row: (row[0], order[row[1]]))
     for (_, metric, grows), group in groupby(rows, key=lambda row: row[:3]):
         points = [point for *_, point in group]

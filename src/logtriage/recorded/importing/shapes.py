@@ -57,6 +57,7 @@ def _otlp(document: Field, reader: Reader) -> Iterator[Row]:
         yield from otlp.spans_of(payload, reader)
 
 
+_alert_shape = partial(Shape, alerts=True)
 SHAPES: Final = (
     Shape("OTLP", lambda document: bool(otlp.payloads(document)), _otlp),
     Shape("span of Zipkin", traces.is_zipkin, traces.zipkin_spans),
@@ -64,22 +65,20 @@ SHAPES: Final = (
     Shape("Loki", log_records.is_streams, log_records.streams),
     Shape("logcli", _has("line", "timestamp"), log_records.stream_line),
     Shape("Prometheus", _has("errorType", "data.resultType", of=any), prometheus.rows_of),
-    Shape(
+    _alert_shape(
         "alert of Alertmanager",
         _has("labels", "startsAt"),
         lambda document, _: (alerts.labelled_alert(document),),
-        True,
     ),
-    Shape("webhook of Alertmanager or Grafana", alerts.is_webhook, alerts.webhook_alerts, True),
-    Shape(
+    _alert_shape("webhook of Alertmanager or Grafana", alerts.is_webhook, alerts.webhook_alerts),
+    _alert_shape(
         "alerts of Prometheus",
         _has("data.alerts", "data.groups", of=any, rows=("labels", "startsAt")),
         alerts.prometheus_alerts,
-        True,
     ),
-    Shape("PagerDuty", alerts.is_pagerduty, alerts.pagerduty_alerts, True),
-    Shape(
-        "Opsgenie", _has("action", "alert.message", rows=("tinyId",)), alerts.opsgenie_alerts, True
+    _alert_shape("PagerDuty", alerts.is_pagerduty, alerts.pagerduty_alerts),
+    _alert_shape(
+        "Opsgenie", _has("action", "alert.message", rows=("tinyId",)), alerts.opsgenie_alerts
     ),
     Shape("events of Kubernetes", kubernetes.is_kubernetes, kubernetes.changes_of),
     Shape(

@@ -87,7 +87,7 @@ def lines_of(
             if line is not None:
                 yield number, line
             elif skip is None:
-                raise BundleError(f"{name}:{number}: {too_long(most)}")
+                raise BundleError(f"{name}:{number}: {too_long_reason(most)}")
             else:
                 skip(number)
     except BundleError:
@@ -97,7 +97,7 @@ def lines_of(
         raise BundleError(f"{name}:{number + 1}: {reason}") from None
 
 
-def too_long(most: int | None) -> str:
+def too_long_reason(most: int | None) -> str:
     """The reason for refusing a line of more than ``most`` bytes."""
     return TOO_LONG if most is None else f"longer than {most:,} bytes"
 
@@ -205,7 +205,7 @@ def _values(file: IO[bytes], name: str, left_out: LeftOut | None) -> Iterator[tu
     except BundleError as error:
         if left_out is None:
             raise
-        left_out.add(*_reason(error, name))
+        left_out.add(*_reason_and_place(error, name))
 
 
 def while_sound(
@@ -217,7 +217,7 @@ def while_sound(
     except BundleError as error:
         if left_out is None:
             raise
-        left_out.add(*_reason(error, name))
+        left_out.add(*_reason_and_place(error, name))
 
 
 def _by_line(
@@ -230,10 +230,10 @@ def _by_line(
             except BundleError as error:
                 if left_out is None:
                     raise BundleError(f"{error} ({SKIP_BAD})") from None
-                left_out.add("not JSON", _reason(error, name)[1])
+                left_out.add("not JSON", f"{name}:{number}")
 
 
-def _reason(error: BundleError, name: str) -> tuple[str, str]:
+def _reason_and_place(error: BundleError, name: str) -> tuple[str, str]:
     line, _, reason = str(error).removeprefix(f"{name}:").partition(": ")
     return reason, f"{name}:{line}"
 
@@ -241,15 +241,15 @@ def _reason(error: BundleError, name: str) -> tuple[str, str]:
 def _one_after_another(text: bytes, name: str, number: int) -> Iterator[tuple[int, Any]]:
     """Yield documents that span lines, each with the line at which it begins."""
     try:
-        whole, at, line = text.decode(json.detect_encoding(text)).rstrip(), 0, number
-        while at < len(whole):
+        content, at, line = text.decode(json.detect_encoding(text)).rstrip(), 0, number
+        while at < len(content):
             before = at
-            while whole[at] in _BETWEEN:
+            while content[at] in _BETWEEN:
                 at += 1
-            line += whole.count("\n", before, at)
-            value, after = _DECODER.raw_decode(whole, at)
+            line += content.count("\n", before, at)
+            value, after = _DECODER.raw_decode(content, at)
             yield line, value
-            line += whole.count("\n", at, after)
+            line += content.count("\n", at, after)
             at = after
     except (ValueError, RecursionError) as error:
         line = number + getattr(error, "lineno", 1) - 1

@@ -64,15 +64,15 @@ def _jaeger(span: Field, processes: Field, names: Names) -> Iterator[Span | LogR
         if reference["refType"].text in _ABOVE and plain_id(reference["traceID"].text) == trace
     )
     yield Span(
-        trace,
-        plain_id(span["spanID"].needed),
-        next(parents, plain_id(span["parentSpanID"].text)),
-        service,
-        start,
-        duration,
-        tags.get("error") in (True, "true") or tags.get("otel.status_code") == "ERROR",
-        names(peer, span.where) if peer else "",
-        kind if kind in KINDS else "",
+        trace=trace,
+        id=plain_id(span["spanID"].needed),
+        parent=next(parents, plain_id(span["parentSpanID"].text)),
+        service=service,
+        start=start,
+        duration=duration,
+        failed=tags.get("error") in (True, "true") or tags.get("otel.status_code") == "ERROR",
+        peer=names(peer, span.where) if peer else "",
+        kind=kind if kind in KINDS else "",
     )
     for log in span["logs"].items():
         fields = _tags(log["fields"])
@@ -106,14 +106,14 @@ def zipkin_spans(span: Field, reader: Reader) -> Iterator[Span]:
     calls = kind in ("CLIENT", "PRODUCER")
     peer = span["remoteEndpoint"]["serviceName"].text if calls else ""
     yield Span(
-        plain_id(span["traceId"].needed),
-        plain_id(span["id"].needed),
-        plain_id(span["parentId"].text),
-        reader.names(service, span.where),
-        span["timestamp"].needed_epoch("microseconds"),
-        span["duration"].count,
-        span["tags"]["error"].text not in ("", "false"),
-        reader.names(peer, span.where) if peer.strip() else "",
-        kind or "INTERNAL",
-        span["shared"].flag,
+        trace=plain_id(span["traceId"].needed),
+        id=plain_id(span["id"].needed),
+        parent=plain_id(span["parentId"].text),
+        service=reader.names(service, span.where),
+        start=span["timestamp"].needed_epoch("microseconds"),
+        duration=span["duration"].count,
+        failed=span["tags"]["error"].text not in ("", "false"),
+        peer=reader.names(peer, span.where) if peer.strip() else "",
+        kind=kind or "INTERNAL",
+        shared=span["shared"].flag,
     )

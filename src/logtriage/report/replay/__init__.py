@@ -4,7 +4,7 @@ Runs are read by :mod:`logtriage.evaluation`, which loads NumPy; the page itself
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -38,6 +38,7 @@ def write_replay(
     explain: int | None = None,
     seal: Seal | None = None,
     on_progress: OnProgress | None = None,
+    note: Callable[[str], None] | None = None,
 ) -> Document:
     """Write the replay page of a run to ``out``, the same bytes for the same run.
 
@@ -54,6 +55,7 @@ def write_replay(
         seal: the seal of a run of sealed incidents, whose truths the page shows; by default from
             the environment.
         on_progress: called after each explanation and each episode.
+        note: called with what is paired by position, or not compared, with runs beside it.
 
     Raises:
         InvalidInput: if a directory is not that of a run, or is given twice; if the runs are of
@@ -72,6 +74,9 @@ def write_replay(
     max_beliefs = MAX_BELIEFS if beliefs is None else beliefs
     max_explained = WORST if explain is None else explain
     run = read_run(Path(run_dir), seal, bases)
+    if note is not None:
+        for line in run.pairing:
+            note(line)
     episodes, figures = list(run.episodes), None
     if incident is None:
         figures = first_page(run)
@@ -97,9 +102,9 @@ def episodes_document(
 ) -> Document:
     """The page's data of some episodes; the ``explain`` lowest grades among them are explained."""
     episodes = list(episodes)
-    scores = {place: episode.grade.score for place, episode in enumerate(episodes)}
-    scored = [place for place, score in scores.items() if score is not None]
-    worst = sorted(scored, key=lambda place: scores[place] or 0.0)[:explain]
+    scores = ((place, episode.grade.score) for place, episode in enumerate(episodes))
+    scored = {place: score for place, score in scores if score is not None}
+    worst = sorted(scored, key=scored.__getitem__)[:explain]
     total = len(worst) + len(episodes)
     for place in watched(worst, on_progress, total):
         episodes[place] = _explained(episodes[place])
@@ -148,7 +153,7 @@ def _on(incident: str, episodes: Sequence[Episode]) -> list[Episode]:
 
 def _explained(episode: Episode) -> Episode:
     from logtriage.beliefs.explain import why_unexplained
-    from logtriage.evaluation.explaining import explained_state
+    from logtriage.evaluation.explaining import explanation_of
     from logtriage.evaluation.explanation_files import decode_explanation, encode_explanation
 
     if episode.explained is not None or episode.roles is not None or episode.grade.closing is None:
@@ -158,8 +163,8 @@ def _explained(episode: Episode) -> Episode:
     graded = episode.grade
 
     def line() -> str:
-        return encode_explanation(graded, explained_state(episode.incident, graded)).decode()
+        return encode_explanation(graded, explanation_of(episode.incident, graded)).decode()
 
-    known = episode.cache
-    kept = line() if known is None else known.get(f"explanation {graded.digest}", line)
+    cache = episode.cache
+    kept = line() if cache is None else cache.get(f"explanation {graded.digest}", line)
     return attrs.evolve(episode, explained=decode_explanation(kept.encode(), graded))

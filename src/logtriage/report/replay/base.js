@@ -16,9 +16,11 @@ const el = (tag, attributes, ...children) => fill(document.createElement(tag), a
 const svg = (tag, attributes, ...children) =>
   fill(document.createElementNS(SVG, tag), attributes, children);
 
+// Halves go away from 0, also if missed by a hair, as in the texts that Python makes.
+const halved = (value, digits) => (value + Math.sign(value) * 1e-6).toFixed(digits);
 const fixed = (value, digits = 3) =>
-  value === null || value === undefined ? "–" : value.toFixed(digits).replace("-", "−");
-const rounded = (value, digits) => Number(value.toFixed(digits));
+  value === null || value === undefined ? "–" : halved(value, digits).replace("-", "−");
+const rounded = (value, digits) => Number(halved(value, digits));
 const signed = (value, digits = 3) =>
   rounded(value, digits) === 0 ? "0" : (value > 0 ? "+" : "") + fixed(value, digits);
 const percent = (share) =>

@@ -61,15 +61,13 @@ def _belief(held: Belief, done: Sequence[Action], state: State) -> dict[str, Any
     asked = Asked.of(held, (*weighed, *others))
     rows = asked.worths()
     plan = held.best()
-    question = best_of(held, rows[: len(weighed)], asked)
+    question = best_of(held, rows[: len(weighed)], asked)  # an observer weighs no others
     ranked = sorted(rows, key=lambda row: (row.grade, row.bits), reverse=True)
     shown = ranked[:REQUESTS]
     shown += [row for row in ranked[REQUESTS:] if row.request in made]
     return {
         **data,
-        "then": [
-            words for action in done if (words := likely_then(held, state, action)) is not None
-        ],
+        "then": [words for action in done if (words := likely_then(held, state, action))],
         "luck": [words for action in done if (words := lucky_then(held, state, action))],
         "value": round(plan.value, _DIGITS),
         "observer": describe(question if question is not None else plan.actions[0]),
@@ -81,4 +79,5 @@ def _belief(held: Belief, done: Sequence[Action], state: State) -> dict[str, Any
 
 
 def _likeliest(shares: Mapping[str, float]) -> list[list[Any]]:
+    """The first of some ``shares``, which a belief lists from the likeliest on."""
     return [[name, round(share, _DIGITS)] for name, share in list(shares.items())[:LIKELIEST]]

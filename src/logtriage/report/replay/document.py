@@ -53,7 +53,7 @@ class Document:
 
 def pack(data: Any) -> str:
     """JSON data, compressed, in base64; the same bytes for the same data."""
-    return b64encode(gzip.compress(_json(data).encode(), 9, mtime=0)).decode()
+    return b64encode(gzip.compress(_json(data).encode(), compresslevel=9, mtime=0)).decode()
 
 
 def document(
@@ -133,6 +133,7 @@ def _chunks(
     *,
     numpy: bool,
 ) -> Iterator[dict[str, Any]]:
+    """Yield chunks; their ``places`` are (index of an episode, its index in the chunk)."""
     incidents: dict[str, Any] = {}
     parts: dict[str, tuple[Part, ...]] = {}
     packed: list[Any] = []
@@ -163,7 +164,7 @@ def _chunks(
 
 
 def _row(episode: Episode, data: dict[str, Any]) -> list[Any]:
-    """A row of the list of episodes, whose fields ``data.js`` names; ``data`` is of the episode."""
+    """A row of the list of episodes, whose fields ``data.js`` names; ``data`` as in a chunk."""
     graded = episode.grade
     scored = graded.score is not None
     declared = filter(None, first_declared(states_of(episode)[-1]) if scored else ())

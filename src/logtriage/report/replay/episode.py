@@ -122,7 +122,7 @@ def episode_data(
     if believed:
         from logtriage.report.replay.beliefs import beliefs  # loads NumPy
 
-        data["belief"] = kept(episode, "belief", lambda: beliefs(states, split))
+        data["belief"] = _cached(episode, "belief", lambda: beliefs(states, split))
     if split is not None and len(split) > 1:
         heard = heard_in(episode, states)
         for number, tick in enumerate(ticks):
@@ -130,13 +130,13 @@ def episode_data(
                 if act["kind"] == "report":
                     act["heard"] = heard.get((number, act["role"]), [])
         if believed:
-            known_by = kept(episode, "doubts", lambda: doubts(states, split))
+            known_by = _cached(episode, "doubts", lambda: doubts(states, split))
             for tick, doubt in zip(ticks, known_by, strict=True):
                 tick["doubts"] = doubt
     return data
 
 
-def kept(episode: Episode, what: str, make: Callable[[], list[Any]]) -> list[Any]:
+def _cached(episode: Episode, what: str, make: Callable[[], list[Any]]) -> list[Any]:
     """What ``make`` computes for an episode, unless the cache has it."""
     if episode.cache is None:
         return make()
@@ -240,7 +240,8 @@ class Fall:
     """One step of the waterfall from 0 to a grade.
 
     ``points`` are added to the total; those of gates and discounts are negative. ``tick`` is when
-    an action last changed this step, None if none ever did.
+    an action last changed this step, None if none ever did. ``score`` and ``weight`` are those of a
+    criterion; the ``score`` of a discount is its factor.
     """
 
     name: str
@@ -271,7 +272,7 @@ def waterfall(grades: Sequence[Grade]) -> tuple[Fall, ...]:
     rest = last.score - total
     if abs(rest) > _ROUNDING:
         reason = "the rubric keeps its grades within bounds"
-        falls.append(Fall("bounds", "bounds", rest, reason, None))
+        falls.append(Fall("bounds", "bounds", rest, reason, tick=None))
     return tuple(
         attrs.evolve(fall, tick=_tick_of([_level(graded, fall) for graded in grades]))
         for fall in falls
@@ -337,11 +338,11 @@ def doubts(states: Sequence[State], split: RoleSplit) -> list[list[list[Any]]]:
     viewers: tuple[Role | RoleSplit, ...] = (split, *split.roles)
     from logtriage.beliefs import belief
 
-    return [[_known(belief(state, viewer)) for viewer in viewers] for state in states]
+    return [[_doubt(belief(state, viewer)) for viewer in viewers] for state in states]
 
 
-def _known(held: "Belief") -> list[Any]:
-    root, share = next(iter(held.root_causes.items()), (None, 0.0))
+def _doubt(held: "Belief") -> list[Any]:
+    root, share = next(iter(held.root_causes.items()), (None, 0.0))  # the likeliest
     if held.benign > share:
         root, share = None, held.benign
     return [round(held.entropy, _DIGITS), root, round(share, _DIGITS)]

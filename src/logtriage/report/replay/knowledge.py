@@ -8,6 +8,7 @@ import attrs
 
 from logtriage.observation import Observation, is_odd
 from logtriage.rendering import panels, status_of
+from logtriage.rendering.dashboard import STRAY
 from logtriage.world.channels import DOWN
 from logtriage.world.figures import is_down
 from logtriage.world.telemetry import Gauge, Trace
@@ -17,8 +18,6 @@ ALERT: Final = "a"
 SIGNS: Final = "s"
 CALM: Final = "c"
 UNKNOWN: Final = "?"
-#: A figure of a recording that strays by this many spreads is a sign, as on the screen.
-_STRAY: Final = 3.0
 
 
 @attrs.frozen
@@ -55,12 +54,12 @@ def readings(observation: Observation) -> Iterator[Reading]:
             row = tuple(rows)
             if is_down(row[0].tokens):
                 continue
-            places = panels.told(row)
+            places = panels.shown_places(row)
             for read in row:
                 odd = is_odd(read, observation)
                 onset = _onset(read, places, observation)
                 for text in panels.lines(read, places) if read.rows else (read.text,):
-                    yield Reading(read.service, text, True, odd, onset)
+                    yield Reading(read.service, text, asked=True, odd=odd, onset=onset)
 
 
 def _onset(read: Gauge | Trace, places: Sequence[int], seen: Observation) -> int | None:
@@ -99,12 +98,12 @@ def knowledge(screens: Sequence[Observation]) -> tuple[Knowledge, ...]:
             elif reading.odd:
                 held[reading.service] = SIGNS
         held.update((name, SIGNS if odd else CALM) for name, odd in asked.items())
-        for name, health in zip(names, screen.health, strict=False):
+        for name, health in zip(names, screen.health, strict=False):  # none without the view
             if health is not None:
                 well = status_of(health) == "ok" and not asked.get(name, False)
                 held[name] = CALM if well else SIGNS
         for name, figures in zip(names, screen.signals, strict=False):
-            stray = sum(abs(figure.stray) >= _STRAY for figure in figures)
+            stray = sum(abs(figure.stray) >= STRAY for figure in figures)
             signs[name] += stray
             if figures:
                 held[name] = SIGNS if stray or held[name] == SIGNS else CALM

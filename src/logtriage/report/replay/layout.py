@@ -20,7 +20,7 @@ def layout(topology: Topology) -> tuple[tuple[float, int], ...]:
     places: dict[int, tuple[float, int]] = {}
     row = 0
     for layer in layers:
-        rows = -(-len(layer) // WIDE)
+        rows = -(-len(layer) // WIDE)  # rounded up
         for number in range(rows):
             # Round robin, so that neighbours in order stay neighbours in the picture.
             here = layer[number::rows]

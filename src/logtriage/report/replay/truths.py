@@ -42,11 +42,11 @@ def parts_of(incident: Incident) -> tuple[Part, ...]:
         min((away[service] for away in from_roots if away[service] >= 0), default=-1)
         for service in range(len(topology))
     ]
-    named = _named(incident, hops)
+    named = _parts_and_words(incident, hops)
     return tuple(Part(part, words, away) for (part, words), away in zip(named, hops, strict=True))
 
 
-def _named(incident: Incident, hops: list[int]) -> list[tuple[str, str]]:
+def _parts_and_words(incident: Incident, hops: list[int]) -> list[tuple[str, str]]:
     telemetry = incident.telemetry
     if isinstance(telemetry, Simulation):
         return _of_world(telemetry)

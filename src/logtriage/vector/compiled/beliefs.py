@@ -10,7 +10,7 @@ from logtriage.beliefs.fixedpoint import NEVER, RULED_OUT
 from logtriage.vector.arrays import Longs
 from logtriage.vector.belief_state import NO_BREAK, UNSEEN, BeliefState
 from logtriage.vector.belief_tables import BeliefTables
-from logtriage.vector.cells import CHANNELS, EFFECTS, Cells
+from logtriage.vector.cells import CHANNELS, EFFECTS, NO_CELL, Cells
 from logtriage.vector.compiled.draws import Int
 from logtriage.vector.compiled.fixedpoint import exp2
 from logtriage.vector.compiled.outcomes import Room, reached_until, renew_service, take_cell
@@ -40,14 +40,14 @@ def _take_actions(
 ) -> None:
     """Rule out what pages contradict, and mark in ``fixing`` which hypotheses a remedy fixes."""
     teams, remedies = tables.fixed_team.shape[0], tables.accepts.shape[0]
-    last = -1
+    last_page = -1
     for lane in range(len(acted)):
         if tables.first_page <= acted[lane] < tables.first_page + teams:
-            last = lane
+            last_page = lane
     for lane in range(len(acted)):
         team = acted[lane] - tables.first_page
         if 0 <= team < teams:
-            wrong = misrouted and lane == last
+            wrong = misrouted and lane == last_page
             for hypothesis in range(len(tables.prior)):
                 right = tables.fixed_team[team, hypothesis]
                 for place in range(tables.owner_root.shape[1]):
@@ -117,7 +117,7 @@ def _take_cells(
     for place in range(len(cells)):
         channel, service, slot = np.int64(cells[place, 0]), cells[place, 1], cells[place, 2]
         start, token = np.int64(cells[place, 3]), np.int64(cells[place, 4])
-        if channel < 0 or channel == _EFFECT:
+        if channel in (NO_CELL, _EFFECT):
             continue
         if channel == _EDGE:
             if state.panel[row, start] < 0:
@@ -126,6 +126,7 @@ def _take_cells(
         elif channel == _NOTE:
             _take_note(row, np.int64(service), token, state, tables)
         elif token >= 0:  # what is down tells nothing
+            # Channels without slots, such as logs, have one sort.
             sort = tables.first_sort[channel] + (slot if tables.slots[channel] > 0 else 0)
             alert = channel == _ALERT
             if alert:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from logtriage._lib.jit import kernel
-from logtriage.beliefs.fixedpoint import EXP_BITS, INDEX, NEVER, ONE, PER_E, SHORT
+from logtriage.beliefs.fixedpoint import BITS, EXP_BITS, INDEX, NEVER, ONE, PER_E, SHORT
 from logtriage.beliefs.outcomes import MASS_BITS, RULE_BITS
 from logtriage.vector.arrays import Longs
-from logtriage.vector.belief_histories import UNWATCHED, HistoryTables
+from logtriage.vector.belief_histories import MISSES, NOISY, UNWATCHED, WORKS, HistoryTables
 from logtriage.vector.belief_state import AFTER, FIRED, QUIET, TOKEN, UNSEEN, UNTIL, BeliefState
 from logtriage.vector.belief_tables import INVERSE_BITS, BeliefTables, Powers
 from logtriage.vector.compiled.draws import Int
@@ -111,7 +111,8 @@ def take_cell(
 ) -> Int:
     """Take in a cell of a history, or of its alert; return how many services have news by now.
 
-    ``stays``: no remedy undoes what the cell shows.
+    ``token`` is what it shows, of an alert whether it fires. ``stays``: no remedy undoes what the
+    cell shows, so that it belongs before each break. ``stirred`` services had news before.
     """
     instant = min(np.int64(NOW) + start // np.int64(SCRAPE), np.int64(_LAST))
     outcome = state.seen[row, 0, service, sort]
@@ -125,8 +126,10 @@ def take_cell(
             stirred += 1
     for part in range(state.seen.shape[1]):
         if part > 0:
-            when = state.breaks[row, (part - 1) // 2]
-            if (part % 2 == 1) != (stays or start <= when):
+            # Part 0 holds what was seen in all ticks, odd parts until a break, even ones since it.
+            is_before = stays or start <= state.breaks[row, (part - 1) // 2]
+            holds_before = part % 2 == 1
+            if is_before != holds_before:
                 continue
         outcome = state.seen[row, part, service, sort]
         if alert:
@@ -148,8 +151,8 @@ def _mass_between(row: Int, after: Int, until: Int, tables: HistoryTables) -> In
 def _plain_weight(quiet: Int, fired: Int, tables: HistoryTables) -> Int:
     """The weight of missing and noisy rules that fit an alert last quiet and first fired then."""
     chance = tables.by_chance[min(fired, np.int64(_LAST)) + 1] - tables.by_chance[quiet + 1]
-    missed = tables.rules[1] if fired > _LAST else np.int64(0)
-    return missed + tables.rules[2] * max(chance, np.int64(0)) // np.int64(FULL)
+    missed = tables.rules[MISSES] if fired > _LAST else np.int64(0)
+    return missed + tables.rules[NOISY] * max(chance, np.int64(0)) // np.int64(FULL)
 
 
 @kernel
@@ -176,7 +179,7 @@ def _mass(service: Int, sort: Int, condition: Int, outcome: Any, tables: History
         fits = np.int64(0)
         if fired >= late:
             fits = _mass_between(row, max(after, silent), min(until, fired), tables)
-    return tables.rules[0] * fits + _plain_weight(quiet, fired, tables) * whole
+    return tables.rules[WORKS] * fits + _plain_weight(quiet, fired, tables) * whole
 
 
 @kernel
@@ -187,9 +190,9 @@ def _mass_of_well(sort: Int, outcome: Any, tables: HistoryTables) -> Int:
     quiet, fired = np.int64(outcome[QUIET]), np.int64(outcome[FIRED])
     rules = np.int64(1) << np.int64(RULE_BITS)
     if tables.rule_of[sort] != UNWATCHED and (quiet >= 0 or fired <= _LAST):
-        rules = tables.rules[0] if fired > _LAST else np.int64(0)
+        rules = tables.rules[WORKS] if fired > _LAST else np.int64(0)
         rules += _plain_weight(quiet, fired, tables)
-    return rules << np.int64(32)
+    return rules << np.int64(MASS_BITS - RULE_BITS)
 
 
 @kernel
@@ -212,12 +215,12 @@ def _log(mass: Int, powers: Powers) -> Int:
     rest = rest * np.int64(powers.inverse[index]) >> np.int64(INVERSE_BITS)
     rest -= rest * rest >> np.int64(SHORT + 1)
     logs = np.int64(powers.upper[index]) + (rest * np.int64(PER_E) >> np.int64(SHORT))
-    return (exponent - MASS_BITS) * ONE + (logs >> np.int64(SHORT - 20))
+    return (exponent - MASS_BITS) * ONE + (logs >> np.int64(SHORT - BITS))
 
 
 @kernel
 def _key(service: Int, sort: Int, outcome: Any, tables: HistoryTables) -> Int:
-    """A number that identifies an outcome of a history in a world."""
+    """A number that identifies an outcome: the history, then 5 bits an instant, 7 for the token."""
     key = np.int64(tables.number) * tables.sizes.size + service * tables.sizes.shape[1] + sort
     key = key << 5 | (np.int64(outcome[AFTER]) + 1)
     key = key << 7 | np.int64(outcome[TOKEN])

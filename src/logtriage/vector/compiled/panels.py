@@ -81,6 +81,7 @@ def _write_severities(
         tables = tables_in(worlds, np.uint64(state.world[row]))
         edges, powers = tables.edges, tables.powers
         for errors in range(NO_FAULT + 1):
+            # A benign incident is P3.
             known_when, known = np.int64(-1), (np.int64(0), np.int64(0), np.int64(1))
             for hypothesis in range(out.shape[1]):
                 if tables.errors[hypothesis] != errors:

@@ -152,6 +152,7 @@ def _enter(numbers: Numbers, layout: TokenLayout, world: Simulation, item: Evide
     number = sources_of(setting.world).index(source)
     column = int(layout.column_of[number, item.service, token])
     before = numbers[column]
+    # The last instant as usual (token 0), the first of any other token.
     if not before or (instant < before if token else instant > before):
         numbers[column] = instant
 
@@ -185,11 +186,9 @@ def _write_asked(
     topology = simulation.topology
     last = [_request(action) for when, action in state.history if when == state.tick - 1]
     for lane, asked in enumerate(last):
-        if asked is not None and _sees_asking(role, asked[0]):
-            channel, name = asked
+        if asked is None:
+            continue
+        channel, name = asked
+        if role is None or VIEW_OF[channel] in role.views or ASKED_BY[channel] in role.may:
             service = 0 if name is None else 1 + topology.index(name)
             numbers[layout.asked(lane)] = REQUEST[channel], service
-
-
-def _sees_asking(role: Role | None, channel: Channel) -> bool:
-    return role is None or VIEW_OF[channel] in role.views or ASKED_BY[channel] in role.may

@@ -108,7 +108,8 @@ def token_layout_of(
     world = setting.world
     sources = [name for name in sources_of(world) if apart or name != WINDOW]
     sizes = {
-        name: [len(alphabet(setting, _base(name), place)) for place in here] for name in sources
+        name: [len(alphabet(setting, LOG if name == WINDOW else name, place)) for place in here]
+        for name in sources
     }
     screen: dict[str, tuple[int, float]] = {
         f"seen:{name}": (sum(sizes[name]) - n, INSTANT_UNIT) for name in sources
@@ -143,12 +144,8 @@ def token_layout_of(
         units[blocks[name]] = unit
     units.setflags(write=False)
     columns = _columns(world, blocks, sizes, n)
-    whole = alphabet_sizes(setting, topology)
-    return TokenLayout(topology, blocks, at, world, units, whole, columns, lanes)
-
-
-def _base(source: str) -> str:
-    return LOG if source == WINDOW else source
+    every_size = alphabet_sizes(setting, topology)
+    return TokenLayout(topology, blocks, at, world, units, every_size, columns, lanes)
 
 
 @lru_cache(maxsize=32)

@@ -124,7 +124,7 @@ def _models_of(
                 f"topology {own.name!r}: each world of task {task.id!r} has a topology of its own"
             )
         sheets = [tasks_of(world)[task.id] for world in worlds]
-        models = [model_of(*_place_of(sheet), ood) for sheet in sheets]
+        models = [model_of(*_place_of(sheet), held=ood) for sheet in sheets]
         return tuple(models)
     topology, setting = own or task.topology, task.setting
     if own is not None:
@@ -135,7 +135,7 @@ def _models_of(
             "one: give a topology"
         )
     # On another topology than the task's any (service, fault) pair may occur.
-    return (model_of(setting, topology, None if own is not None else ood),)
+    return (model_of(setting, topology, held=None if own is not None else ood),)
 
 
 def _place_of(sheet: TaskSpec) -> tuple[Setting, Topology]:
@@ -148,11 +148,11 @@ def _check_counts(task: TaskSpec, models: Sequence[Model], lanes: int) -> None:
     checked_integers("lanes", lanes, (), 1, MOST_TICKS)
     setting, topology = models[0].setting, models[0].topology
     widest = max(len(alphabet(setting, LOG, place)) for place in places(topology))
-    counts = len(topology), len(topology.teams), widest
-    if max(counts[0], widest) >= MOST or counts[1] > _MOST_TEAMS:
+    services, teams = len(topology), len(topology.teams)
+    if max(services, widest) >= MOST or teams > _MOST_TEAMS:
         raise InvalidInput(
-            f"topology {topology.name!r} has {counts[0]} services, one of which can say {widest} "
-            f"things, and {counts[1]} teams; the batched engine counts to {MOST - 1}, and to "
+            f"topology {topology.name!r} has {services} services, one of which can say {widest} "
+            f"things, and {teams} teams; the batched engine counts to {MOST - 1}, and to "
             f"{_MOST_TEAMS} teams"
         )
     if task.horizon * lanes > MOST_TICKS:

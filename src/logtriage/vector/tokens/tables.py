@@ -175,7 +175,7 @@ def _tables_of(model: Model) -> TokenTables:
                     [fires_from(setting, condition, 0) for condition in row]
                     for row in model.listed.conditions
                 ],
-                0,
+                fill=0,
             )
         ),
         rule_steps=_table([works, works + misses]),
@@ -230,7 +230,8 @@ def _tables_of(model: Model) -> TokenTables:
 
 def _padded(rows: Sequence[Sequence[int]], fill: int = FULL) -> Table:
     """Rows of thresholds, each filled up to the same power of two."""
-    return _table(padded(rows, fill, 1 << (max(map(len, rows)) - 1).bit_length()), np.int32)
+    power = 1 << (max(map(len, rows)) - 1).bit_length()
+    return _table(padded(rows, fill, least=power), np.int32)
 
 
 def _edge_table(weights: Any) -> Table:
@@ -256,7 +257,7 @@ def _onset_rows(model: Model, rows: dict[tuple[int, ...], int]) -> Table:
                     [_row_of(onsets(setting, part_of(setting, sort, c)), rows) for c in conditions]
                     for conditions in model.listed.conditions
                 ],
-                0,
+                fill=0,
             )
             for sort in setting.world.cell_sorts
         ],
@@ -286,7 +287,7 @@ def _sign_rows(model: Model, rows: dict[tuple[int, ...], int]) -> Table:
                         places(model.topology), model.listed.conditions, strict=True
                     )
                 ],
-                0,
+                fill=0,
             )
             for sort in world.cell_sorts
         ],
@@ -325,4 +326,4 @@ def _notes(
         lines = alphabet(setting, LOG, place)
         steps.append(list(accumulate(weight for _, weight in shown)))
         numbers.append([0 if token == NO_NEWS else 1 + lines.index(token) for token, _ in shown])
-    return _table(note_row), _padded(steps), _padded(numbers, 0)
+    return _table(note_row), _padded(steps), _padded(numbers, fill=0)

@@ -45,6 +45,7 @@ def _severities(world: World) -> Iterator[str]:
                 if figures is not None:
                     yield f"{where}the first band has none; what is usual follows from the calls"
                 continue
+            # Below the first step lie two bands; then each step begins one.
             least = 0 if place < 2 else steps[place - 2]
             most = steps[max(0, place - 1)] - 1 if place - 1 < len(steps) else None
             if figures is None or figures[0] < least or (most is not None and figures[1] > most):
@@ -152,11 +153,11 @@ def _task(world: World, task: Task) -> Iterator[str]:
             and bool(callers or not task.called_only)
             for row, callers in zip(topology.services, topology.callers, strict=True)
         )
-        fewest = next((n for n, weight in enumerate(task.counts, start=1) if weight), 1)
-        if places < fewest:
+        needed = next((n for n, weight in enumerate(task.counts, start=1) if weight), 1)
+        if places < needed:
             yield (
                 f"topology: {task.topology!r} has places for {places} of the faults of an "
-                f"incident; counts asks for {fewest} or more"
+                f"incident; counts asks for {needed} or more"
             )
 
 

@@ -68,15 +68,16 @@ def signature_problems(world: World) -> Iterator[Problem]:
 
 
 def _rows(world: World) -> Iterator[_Row]:
-    rules, merged, every = world.rules, world.signatures, world.tier_names
-    yield _Row(RULES_FILE, "common", rules.common, rules.common, every)
-    yield _Row(RULES_FILE, "background", rules.background, world.background, every, True)
-    yield _Row(RULES_FILE, "healthy", rules.healthy, merged[HEALTHY], every)
-    yield _Row(RULES_FILE, "affected.waiting", rules.affected.waiting, merged[WAITING], every, True)
-    yield _Row(RULES_FILE, "affected.loaded", rules.affected.loaded, merged[LOADED], every)
+    rules, merged, every, top = world.rules, world.signatures, world.tier_names, RULES_FILE
+    waiting = rules.affected.waiting
+    yield _Row(top, "common", rules.common, rules.common, every)
+    yield _Row(top, "background", rules.background, world.background, every, dependencies=True)
+    yield _Row(top, "healthy", rules.healthy, merged[HEALTHY], every)
+    yield _Row(top, "affected.waiting", waiting, merged[WAITING], every, dependencies=True)
+    yield _Row(top, "affected.loaded", rules.affected.loaded, merged[LOADED], every)
     for distraction in rules.distractions:
         field = f"distractions: {distraction.name}: signature"
-        yield _Row(RULES_FILE, field, distraction.signature, merged[distraction.name], every)
+        yield _Row(top, field, distraction.signature, merged[distraction.name], every)
     for folder, rows in (("kinds", world.kinds), ("benign", world.benign)):
         for kind in rows:
             file = f"{folder}/{kind.name}.toml"
@@ -109,7 +110,7 @@ def _sums(world: World, row: _Row) -> Iterator[str]:
     """Report shares that add up to more than 100 at a tier."""
     for sort, shares in row.merged.items():
         totals = {tier: _total(world, sort, tier, shares) for tier in row.tiers}
-        tier, total = max(totals.items(), key=lambda row: row[1], default=("", 0))
+        tier, total = max(totals.items(), key=lambda item: item[1], default=("", 0))
         if total > 100:
             what = f"{_listed(shares)} add up to {total} at tier {tier!r}, with the common ones"
             yield f"{row.field}.{sort}: {what}; at most 100 fit"

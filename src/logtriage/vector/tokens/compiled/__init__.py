@@ -51,13 +51,13 @@ class TokenKernels:
 
     def _scene(self, incidents: TokenIncidents, episodes: TokenEpisodes) -> Scene:
         return Scene(
-            self._setting.tables,
-            incidents,
-            episodes,
-            self._layout.sizes,
-            self._layout.column_of,
-            self._places,
-            self._cells,
+            tables=self._setting.tables,
+            incidents=incidents,
+            now=episodes,
+            sizes=self._layout.sizes,
+            column_of=self._layout.column_of,
+            to=self._places,
+            cells=self._cells,
         )
 
     def draw(

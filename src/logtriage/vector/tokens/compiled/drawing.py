@@ -63,7 +63,10 @@ def _weighted(bits: np.uint64, cumulative: Any) -> Int:
 
 @kernel
 def reached(steps: Any, row: Int, point: Int) -> Int:
-    """Count the steps of a row that a point below 65,536 reaches: the place that it draws."""
+    """Count the steps of a row that a point below 65,536 reaches: the place that it draws.
+
+    Short rows are filled up with steps that no point reaches.
+    """
     if steps[row, 0] > point:
         return np.int64(0)
     count = np.int32(0)
@@ -151,7 +154,7 @@ def draw_rows(
         incidents.severity[row] = _P3
         if tables.has_fault[true]:
             incidents.severity[row] = _weighted(draw(key, _SEVERITY_SLOT, 0), tables.severity_steps)
-        public = incidents.board[row, np.uint64(incidents.first_public) :]
+        public = incidents.board[row, np.uint64(incidents.first_public) :]  # worth, owners
         public[:] = 0
         public[0] = worths[below(draw(subkey(seed, _HAND_OVER), 0, 0), len(worths))]
         incidents.team[row] = tables.team[true]

@@ -17,35 +17,35 @@ from logtriage.world.channels import Channel
 
 @kernel
 def tables_in(tables: TokenTables, world: Int) -> TokenTables:
-    """The tables of one world of a pool."""
+    """The tables of one world of a pool; Numba cannot loop over fields of many types."""
     return TokenTables(
-        tables.steps[world],
-        tables.sign_row[world],
-        tables.fog_row[world],
-        tables.onset_row[world],
-        tables.any_row[world],
-        tables.stream[world],
-        tables.late[world],
-        tables.rule_steps[world],
-        tables.watched[world],
-        tables.rule_stream[world],
-        tables.prior_steps[world],
-        tables.prior_total[world],
-        tables.condition_of[world],
-        tables.has_fault[world],
-        tables.root[world],
-        tables.remedies[world],
-        tables.team[world],
-        tables.errors_first[world],
-        tables.note_row[world],
-        tables.note_steps[world],
-        tables.note_numbers[world],
-        tables.unaffected_steps[world],
-        tables.severity_steps[world],
-        tables.owners[world],
-        tables.owner_steps[world],
-        tables.edge_signs[world],
-        tables.edge_steps[world],
+        steps=tables.steps[world],
+        sign_row=tables.sign_row[world],
+        fog_row=tables.fog_row[world],
+        onset_row=tables.onset_row[world],
+        any_row=tables.any_row[world],
+        stream=tables.stream[world],
+        late=tables.late[world],
+        rule_steps=tables.rule_steps[world],
+        watched=tables.watched[world],
+        rule_stream=tables.rule_stream[world],
+        prior_steps=tables.prior_steps[world],
+        prior_total=tables.prior_total[world],
+        condition_of=tables.condition_of[world],
+        has_fault=tables.has_fault[world],
+        root=tables.root[world],
+        remedies=tables.remedies[world],
+        team=tables.team[world],
+        errors_first=tables.errors_first[world],
+        note_row=tables.note_row[world],
+        note_steps=tables.note_steps[world],
+        note_numbers=tables.note_numbers[world],
+        unaffected_steps=tables.unaffected_steps[world],
+        severity_steps=tables.severity_steps[world],
+        owners=tables.owners[world],
+        owner_steps=tables.owner_steps[world],
+        edge_signs=tables.edge_signs[world],
+        edge_steps=tables.edge_steps[world],
     )
 
 
@@ -80,7 +80,7 @@ class ColumnPlaces(NamedTuple):
 
     ``first_gauge`` and ``first_span`` are numbers of sorts; ``down`` is the block of the first of
     ``PARTS``, ``alert`` that of the first alert rule. ``fog`` and ``blind`` are weights out of
-    65,536. ``to`` has the canonical integers of actions, ``requests`` is the first one of a
+    65,536. ``letters`` has the canonical integers of actions, ``requests`` is the first one of a
     request, and ``rules`` say what closes an incident.
     """
 
@@ -113,7 +113,7 @@ class ColumnPlaces(NamedTuple):
     sorts: int
     horizon: int
     requests: int
-    to: Letters
+    letters: Letters
     rules: Rules
 
     @classmethod
@@ -143,6 +143,6 @@ class ColumnPlaces(NamedTuple):
             sorts=len(world.cell_sorts),
             horizon=setting.task.horizon,
             requests=action_id(RequestMoreLogs(None), setting.topology),
-            to=letters_of(setting.topology, NEVER),
-            rules=Rules(1, 1),
+            letters=letters_of(setting.topology, NEVER),
+            rules=Rules(strict=1, takes=1),
         )

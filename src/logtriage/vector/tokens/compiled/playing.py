@@ -57,15 +57,15 @@ def facts_of(row: Int, scene: Scene) -> Facts:
     closing = _closing(row, now)
     rightly = tables.has_fault[true] and declared == tables.root[true]
     return Facts(
-        severity if severity >= 0 else np.int64(_SEVERITIES),
-        np.int64(declared >= 0),
-        np.int64(rightly),
-        np.int64(now.paged_at[row]),
-        np.int64(closing == MISROUTED),
-        np.int64(now.remedies[row]),
-        np.int64(now.wrong_remedies[row]),
-        np.int64(now.unapproved[row]),
-        closing,
+        severity=severity if severity >= 0 else np.int64(_SEVERITIES),
+        seen=np.int64(declared >= 0),
+        rightly=np.int64(rightly),
+        paged=np.int64(now.paged_at[row]),
+        mispaged=np.int64(closing == MISROUTED),
+        remedies=np.int64(now.remedies[row]),
+        wrong=np.int64(now.wrong_remedies[row]),
+        early=np.int64(now.unapproved[row]),
+        closing=closing,
     )
 
 
@@ -81,15 +81,16 @@ def response_of(row: Int, facts: Facts, scene: Scene) -> Response:
 def _is_accepted(row: Int, action: Int, scene: Scene) -> Any:
     """Whether the incident of a row accepts the service, team or remedy of an action."""
     tables, incidents, places = scene.tables, scene.incidents, scene.to
-    true, to = np.uint64(incidents.hypothesis[row]), places.to
+    true, letters = np.uint64(incidents.hypothesis[row]), places.letters
     if not tables.has_fault[true]:
         return False
-    if to.root <= action < to.root_end:
-        return action - to.root == tables.root[true]
-    if to.page <= action < to.page_end:
-        return action - to.page == incidents.team[row]
-    if to.remedy <= action < to.remedy_end:
-        remedy, service = (action - to.remedy) // places.n, (action - to.remedy) % places.n
+    if letters.root <= action < letters.root_end:
+        return action - letters.root == tables.root[true]
+    if letters.page <= action < letters.page_end:
+        return action - letters.page == incidents.team[row]
+    if letters.remedy <= action < letters.remedy_end:
+        at = action - letters.remedy
+        remedy, service = at // places.n, at % places.n
         return service == tables.root[true] and tables.remedies[true, np.uint64(remedy)]
     return False
 
@@ -97,11 +98,11 @@ def _is_accepted(row: Int, action: Int, scene: Scene) -> Any:
 @kernel
 def _show(row: Int, action: Int, eased: Any, columns: Any, places: ColumnPlaces) -> None:
     """Write a page or a remedy into the columns that show it; ``eased``: the remedy helped."""
-    to = places.to
-    if to.page <= action < to.page_end:
-        columns[row, np.uint64(places.paged + action - to.page)] = 1
-    elif to.remedy <= action < to.remedy_end:
-        at = action - to.remedy
+    letters = places.letters
+    if letters.page <= action < letters.page_end:
+        columns[row, np.uint64(places.paged + action - letters.page)] = 1
+    elif letters.remedy <= action < letters.remedy_end:
+        at = action - letters.remedy
         columns[row, np.uint64(places.remedied + at % places.n)] = 1
         columns[row, np.uint64(places.applied + at // places.n)] = 1
         if eased:
@@ -112,15 +113,15 @@ def _show(row: Int, action: Int, eased: Any, columns: Any, places: ColumnPlaces)
 def apply_action(row: Int, action: Int, lane: Int, scene: Scene) -> None:
     """Record the action of a lane in an open row, by :mod:`logtriage.grading.steps`."""
     now, places = scene.now, scene.to
-    columns, to = now.columns, places.to
-    if places.requests <= action < to.resolve:
+    columns, letters = now.columns, places.letters
+    if places.requests <= action < letters.resolve:
         _note_request(row, action - places.requests, lane, columns, places)
         return
     when = np.int64(columns[row, np.uint64(places.time)])
     facts = facts_of(row, scene)
     right = _is_accepted(row, action, scene)
-    move = move_of(action, np.int64(right), places.rules, to)
-    counted = counts(facts, move, True, True, np.int64(1))
+    move = move_of(action, np.int64(right), places.rules, letters)
+    counted = counts(facts, move, live=True, anew=True, faults=np.int64(1))
     before = response_of(row, facts, scene)
     after = facts_step(facts, move, True, counted, when)
     fixed = response_step(before, move, np.int64(right), True, counted, when).fixed
@@ -128,9 +129,9 @@ def apply_action(row: Int, action: Int, lane: Int, scene: Scene) -> None:
         now.severity[row] = after.severity
         columns[row, np.uint64(places.severity + after.severity)] = 1
     if counted:
-        now.root_cause[row] = action - to.root
+        now.root_cause[row] = action - letters.root
         now.declared_at[row] = when
-        columns[row, np.uint64(places.declared + action - to.root)] = 1
+        columns[row, np.uint64(places.declared + action - letters.root)] = 1
     _show(row, action, right, columns, places)
     now.remedied[row, np.uint64(when)] |= move.remedies
     now.paged_at[row] = after.paged

@@ -39,12 +39,12 @@ def score_of(row: Int, scene: Scene, by: Scoring) -> Any:
     """The grade so far of a row."""
     tables, incidents, now = scene.tables, scene.incidents, scene.now
     facts = facts_of(row, scene)
-    none, zero = np.int64(NEVER), np.int64(0)
+    none, zero, one = np.int64(NEVER), np.int64(0), np.int64(1)
     response = response_of(row, facts, scene)
     shares = add_share(Shares(zero, zero, zero, zero), response, facts.paged, none)
     benign, gated = np.int64(not tables.has_fault[np.uint64(incidents.hypothesis[row])]), False
     clock = zero if benign == 0 else np.int64(by.width)
-    case = Case(np.int64(incidents.severity[row]), np.int64(1), zero, zero, clock, zero)
+    case = Case(np.int64(incidents.severity[row]), one, zero, zero, clock=clock, task_clock=zero)
     used = np.int64(now.columns[row, np.uint64(scene.to.time)])
     levels = levels_of(facts, shares, case, used, none, by.tables)
     for number in range(len(by.tables.gates)):

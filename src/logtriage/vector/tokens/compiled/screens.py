@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from logtriage._lib.jit import kernel
-from logtriage.vector.cells import CHANNELS, FIELDS
+from logtriage.vector.cells import CHANNELS, FIELDS, IS_DOWN
 from logtriage.vector.compiled.draws import Int, below, draw, premixed, subkey
 from logtriage.vector.tokens.compiled.drawing import drawn_rule, reached
 from logtriage.vector.tokens.compiled.fields import Scene, scene_in
@@ -197,7 +197,7 @@ def _answer(at: Int, row: Int, lane: Int, tick: Int, scene: Scene) -> Int:
         for service in range(to.n):
             down = scene.incidents.down[row, np.uint64(service), np.uint64(_LOGS_PART)]
             token = _token_shown(row, service, _LOG_SORT, start, scene)
-            token = np.int64(-1) if down else token
+            token = np.int64(IS_DOWN) if down else token
             at = _cell(at, _OVERVIEW, service, np.int64(0), start, token, scene)
         return at
     channel, part, sort, slots = _LOGS, _LOGS_PART, _LOG_SORT, np.int64(1)
@@ -208,7 +208,7 @@ def _answer(at: Int, row: Int, lane: Int, tick: Int, scene: Scene) -> Int:
         slots = np.int64(to.gauges if gauges else to.spans)
     if scene.incidents.down[row, np.uint64(who), np.uint64(part)]:
         start = _scrape(row, tick, scene)
-        return _cell(at, channel, who, np.int64(0), start, np.int64(-1), scene)
+        return _cell(at, channel, who, np.int64(0), start, np.int64(IS_DOWN), scene)
     for slot in range(slots):
         at = _look(at, row, channel, who, np.int64(slot), sort + slot, tick, scene)
     return at
@@ -286,7 +286,7 @@ def _enter(row: Int, count: Int, scene: Scene) -> None:
                 columns[row, column] = 0
             elif columns[row, column] == 0:
                 columns[row, column] = instant
-        elif token < 0:
+        elif token == IS_DOWN:
             part = np.int64(_LOGS_PART)
             if channel in (_METRICS, _TRACES):
                 part = _METRICS_PART if channel == _METRICS else _TRACES_PART
@@ -305,6 +305,7 @@ def _enter(row: Int, count: Int, scene: Scene) -> None:
                 scene.column_of[np.uint64(source), np.uint64(service), np.uint64(token)]
             )
             before = columns[row, column]
+            # The last instant as usual (token 0), the first of any other token.
             if before == 0 or ((instant > before) if token == 0 else (instant < before)):
                 columns[row, column] = instant
 
