@@ -21,7 +21,8 @@ def test_transcripts_come_out_one_a_line_and_can_be_graded(tmp_path: Path) -> No
     path = write(tmp_path / "rows.jsonl", {"incident": INCIDENT, "completion": text})
     result = logtriage("convert", path)
     assert result.exit_code == 0
-    assert result.stderr == "1 converted; 0 bad rows; 1 without a screen to check it by\n"
+    told = "1 converted; 0 bad rows; 1 with the incident open at the end; 1 without a screen"
+    assert result.stderr == f"{told} to check it by\n"
     (transcript,) = lines(result)
     assert transcript["actions"] == [{"action_type": "classify_severity", "value": "P1"}]
     graded = logtriage("grade", "-", "--json", stdin=result.stdout)
@@ -76,7 +77,8 @@ def test_what_became_of_rows_and_calls_is_told(tmp_path: Path) -> None:
     said = result.stderr.splitlines()
     assert said[0].startswith(f"error: {path}:2: messages[2]: a screen of tick 2 after 1 call: ")
     assert said[1:] == [
-        "2 converted; 1 bad row; 1 without a screen to check it by",
+        "2 converted; 1 bad row; 1 with the incident open at the end; 1 without a screen to check "
+        "it by",
         "1 call left out: no screen shows that it was carried out",
         "1 of 8 replies and calls could not be read:",
         "  1: a reply without a tool call that can be read",

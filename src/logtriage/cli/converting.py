@@ -30,7 +30,7 @@ from logtriage.transcript import COMPLETED
 
 _COUNTED: Final = (
     *("converted", "bad", "beginnings", "wholes", "joined"),
-    *("left_out", "unchecked", "actions", "partly", "unscored"),
+    *("left_out", "unchecked", "actions", "partly", "unscored", "open"),
 )
 
 
@@ -106,6 +106,7 @@ def convert(
             counts["partly"] += reading.partly_counted
             counts["left_out"] += reading.left_out
             counts["unchecked"] += not reading.is_checked
+            counts["open"] += reading.screens is not None and not reading.is_closed
             counts["unscored"] += reading.transcript.status != COMPLETED
             counts["actions"] += len(reading.transcript.actions)
             unread += reading.unread
@@ -124,6 +125,7 @@ def _summary(counts: Mapping[str, int], unread: Sequence[str]) -> Iterator[str]:
         f"{counts['converted']} converted; {counted(counts['bad'], 'bad row')}"
         + (f"; {beginnings} of others" if counts["beginnings"] else "")
         + (f"; {counted(counts['joined'], 'row')} joined to others" if counts["joined"] else "")
+        + (f"; {counts['open']} with the incident open at the end" if counts["open"] else "")
         + (f"; {counts['unscored']} will be unscored" if counts["unscored"] else "")
         + (f"; {unchecked} without a screen to check it by" if unchecked else "")
     )

@@ -5,7 +5,6 @@ A row is one JSON object: a conversation and the id of its incident.
 """
 
 import json
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
@@ -17,6 +16,7 @@ import attrs
 from logtriage._lib.files import TOO_LONG, numbered_lines, unpacked
 from logtriage._lib.jsonvalues import absent
 from logtriage._lib.printable import counted
+from logtriage.conversations.attempts import attempts_of, without_parts_of_bad
 from logtriage.conversations.fields import Conversation, conversation_of
 from logtriage.conversations.joining import LogRow, Result, begins_late, joined
 from logtriage.conversations.rows import (
@@ -27,7 +27,7 @@ from logtriage.conversations.rows import (
     transcript_of_row,
     whose,
 )
-from logtriage.conversations.sessions import LINE, SESSIONS, thread_in
+from logtriage.conversations.sessions import ATTEMPTS, LINE, SESSIONS, thread_in
 from logtriage.conversations.shapes import LINES, MARKED_LINES, Lines, at, rows_in
 from logtriage.conversations.wires import Style
 from logtriage.drawing.sealing import incident_of
@@ -40,7 +40,7 @@ __all__ = ["convert_file", "convert_files", "transcript_of_row"]
 Source = str | Path | IO[str] | IO[bytes]
 _Options = tuple[str | None, Style, Collection[str], Resolver]  # the arguments of reading_of
 OnError = Callable[[TranscriptError], None]
-#: Called with the places of rows that are beginnings of another row, and the place of that row.
+#: Called with the places of rows that are left out, and of the row that stands for them.
 OnBeginnings = Callable[[list[str], str], None]
 #: The longest document of JSON that is read, in characters; lines have their own limit.
 MAX_DOCUMENT: Final = 256 * 1024 * 1024
@@ -71,9 +71,10 @@ def convert_files(
     cannot be converted goes to ``on_error`` as a :class:`TranscriptError` with file and line (or
     number); without ``on_error`` it is raised. The options are those of :func:`transcript_of_row`;
     ``messages_at`` is the dotted path to the conversation.
-    In a log with a row for each request, a row is the beginning of the next one. Such a row is left
-    out and goes to ``on_beginnings``, else a warning counts them; so all files are read before the
-    first transcript comes. The log is a file of several rows, or all files of one row.
+    Rows for which another row of the attempt stands are left out
+    (:mod:`logtriage.conversations.attempts`) and go to ``on_beginnings``, else a warning counts
+    them; so all files are read before the first transcript comes. A log is a file of several rows,
+    or all files of one row. If a row of an attempt is bad, so are all.
 
     Raises:
         TranscriptError: for the first bad row, if there is no ``on_error``; for a
@@ -92,53 +93,36 @@ def convert_files(
         tells = len(traces) >= 2 * len({*traces})
         for row in read:
             mark = log + repr(row.trace).encode() if tells else log
-            prefixes = tuple(mark + digest for digest in row.prefixes)
-            rows.append(attrs.evolve(row, prefixes=prefixes, whose=(mark, *row.whose)))
-    continued_in = {prefix: row for row in rows for prefix in row.prefixes[:-1]}
-    beginnings: defaultdict[LogRow, list[LogRow]] = defaultdict(list)
-    kept = []
-    for row in rows:
-        whole = continued_in.get(row.prefixes[-1]) if row.prefixes else None
-        if whole is None:
-            kept.append(row)
-            continue
-        while (further := continued_in.get(whole.prefixes[-1])) is not None:
-            whole = further
-        beginnings[whole].append(row)
-    for whole, parts in list(beginnings.items()):
-        replies = {len(part.spent.turns) for part in parts}
-        if len(replies) < len(whole.spent.turns) - 1:  # no log of requests
-            kept += (_refused(part, whole) for part in beginnings.pop(whole))
+            rows.append(
+                attrs.evolve(
+                    row,
+                    prefixes=tuple(mark + digest for digest in row.prefixes),
+                    before=None if row.before is None else mark + row.before,
+                    whose=(mark, *row.whose) if row.whose else (),
+                    is_named=row.is_named or (tells and row.trace is not None),
+                )
+            )
+    kept, parts_of = attempts_of(rows)
 
     def read_joined(row: LogRow, conversation: Conversation) -> Result:
         return _result(row.place, row.line, conversation, options)
 
-    for row in kept if style is Style.PLAN else joined(kept, read_joined):  # a plan is whole
+    whole_rows = kept if style is Style.PLAN else joined(kept, read_joined)  # a plan is whole
+    for row in without_parts_of_bad(whole_rows, parts_of):
         if isinstance(row.result, Reading):
-            earlier = [part.spent for part in beginnings.get(row, ())]
+            earlier = [part.spent for part in parts_of.get(row, ())]
             yield row.result.counting(row.spent.total(earlier)) if earlier else row.result
         elif on_error is None:
             raise row.result
         else:
             on_error(row.result)
-    for row, parts in beginnings.items():
+    for row, parts in parts_of.items():
         if on_beginnings is not None:
             on_beginnings(list(map(str, parts)), str(row))
-    if beginnings and on_beginnings is None:
-        count = counted(sum(map(len, beginnings.values())), "row")
+    if parts_of and on_beginnings is None:
+        count = counted(sum(map(len, parts_of.values())), "row")
         why = "the beginning of another row; on_beginnings gets the places"
         warn(f"{count} left out: {why}", stacklevel=2)
-
-
-def _refused(part: LogRow, whole: LogRow) -> LogRow:
-    """A row that may be an attempt that broke off, or ``whole`` at an earlier time."""
-    reason = (
-        f"the beginning of {whole}, in a log without a row for each request; name 'attempt' or "
-        "'session_id' in both if it is another attempt, else leave it out"
-    )
-    return attrs.evolve(
-        part, result=TranscriptError(reason, source=part.place, line=part.line), conversation=None
-    )
 
 
 def _read(
@@ -157,11 +141,14 @@ def _read(
         return LogRow(place, line, _error(error, place, line))
     spent, row = spent_on(conversation), conversation.row
     may_be_part = conversation.messages and (len(spent.turns) < 2 or begins_late(conversation))
+    prefixes, before = prefixes_of(conversation)
     return LogRow(
         *(place, line, _result(place, line, conversation, options)),
-        prefixes=tuple(prefixes_of(conversation)),
+        prefixes=prefixes,
+        before=before,
         spent=spent,
         whose=whose(conversation, incident_at=options[0]),
+        is_named=any(isinstance(row.get(name), str | int) for name in ATTEMPTS),
         trace=None if thread_in(row, SESSIONS) else thread_in(row),
         conversation=conversation if may_be_part else None,
     )

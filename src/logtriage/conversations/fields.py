@@ -13,7 +13,14 @@ from logtriage.conversations.counts import Counts, noted, usage_in
 from logtriage.conversations.dialects import messages_of
 from logtriage.conversations.messages import Message, is_from_agent
 from logtriage.conversations.sessions import is_message
-from logtriage.conversations.shapes import Row, as_row, at, is_conversation, is_team_row
+from logtriage.conversations.shapes import (
+    Row,
+    as_row,
+    at,
+    is_conversation,
+    is_team_row,
+    response_in,
+)
 from logtriage.errors import InvalidInput, TranscriptError
 from logtriage.transcript import COMPLETED
 
@@ -125,9 +132,9 @@ def _conversation(row: Mapping[str, Any]) -> tuple[str, Any, Counts]:
 
 
 def _plain(value: Any) -> Any:
-    """Unwrap messages in JSON text, or the ``body`` of a response; return other values as is."""
-    if isinstance(value, Mapping) and isinstance(value.get("body"), Mapping):
-        return value["body"]
+    """Unwrap messages and responses in JSON text or in a ``body``; return other values as is."""
+    if (response := response_in(value)) is not value:
+        return response
     if not isinstance(value, str) or not value.lstrip().startswith("[{"):
         return value
     messages = decoded(value)

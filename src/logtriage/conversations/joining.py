@@ -35,7 +35,8 @@ Result = Reading | TranscriptError
 class LogRow:
     """A row of a file: its place, its transcript or error, and digests of its beginnings.
 
-    ``whose`` tells incidents, agents and attempts apart; ``trace`` is named where no session is.
+    ``before`` is the digest before the last reply. ``whose`` tells incidents, agents and attempts
+    apart; ``is_named``: the row names its attempt. ``trace`` is named where no session is.
     ``conversation`` is kept of rows that may be a part of a conversation.
     """
 
@@ -43,8 +44,10 @@ class LogRow:
     line: int | None
     result: Result
     prefixes: tuple[bytes, ...] = ()
+    before: bytes | None = None
     spent: Spent = attrs.field(factory=Spent)
     whose: tuple[object, ...] = ()
+    is_named: bool = False
     trace: str | None = None
     conversation: Conversation | None = None
 

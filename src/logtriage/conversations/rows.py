@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final
@@ -192,18 +192,19 @@ def whose(conversation: Conversation, incident_at: str | None = None) -> tuple[o
     return agent_of(row), *(name for name in named if isinstance(name, str | int))
 
 
-def prefixes_of(conversation: Conversation) -> Iterator[bytes]:
-    """Digests of the conversation up to each message; none if it failed before the first reply.
+def prefixes_of(conversation: Conversation) -> tuple[tuple[bytes, ...], bytes | None]:
+    """(digests of the conversation up to each message, that before the last reply or None).
 
     Those of another incident, agent or attempt differ.
     """
-    replied = any(map(is_from_agent, conversation.messages))
-    if status_of(conversation.row) != COMPLETED and not replied:
-        return
+    found: list[bytes] = []
+    before: bytes | None = None
+    was_reply = False
     digest = blake2b(digest_size=12)
     digest.update(repr(whose(conversation)).encode())
     for message in (*conversation.prompt, *conversation.messages):
-        if is_from_agent(message):
+        is_reply = is_from_agent(message)
+        if is_reply:
             # Requests and responses write the types of calls differently.
             calls = [
                 {key: call[key] for key in call if key not in ("type", "where", USED)}
@@ -215,8 +216,12 @@ def prefixes_of(conversation: Conversation) -> Iterator[bytes]:
         else:
             parts = [[answer.id, answer.text.strip()] for answer in answers_of(message)]
         if any(parts):
+            if is_reply and not was_reply:
+                before = found[-1] if found else None
+            was_reply = is_reply
             digest.update(json.dumps(parts, sort_keys=True, default=str).encode())
-            yield digest.digest()
+            found.append(digest.digest())
+    return tuple(found), before
 
 
 def _joint_transcript(row: Mapping[str, Any], resolve: Resolver) -> Transcript:

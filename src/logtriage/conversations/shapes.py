@@ -114,33 +114,58 @@ def is_conversation(value: Any) -> bool:
 
 
 #: Keys that may hold a request in a log, the response to it, and the messages in a request.
-_REQUEST: Final = ("request", "inputs", "input")
-_RESPONSE: Final = ("response", "outputs", "output")
+_REQUEST: Final = ("request", "request_body", "requestBody", "inputs", "input")
+_RESPONSE: Final = ("response", "response_body", "responseBody", "outputs", "output")
+#: Keys of a provider's response, one of which a JSON text must have to be one.
+_OF_RESPONSE: Final = ("choices", "candidates", "output", "message", "messages", "role", "error")
 _ASKED: Final = ("messages", "contents", "input")
+#: Statuses of HTTP from which on a request failed.
+_FAILED: Final = 400
 
 
 def _request_of(row: Row) -> Any:
     """The request in a row of a log: messages, or an object with messages."""
     asked = next((row[key] for key in _REQUEST if not absent(row.get(key))), None)
+    if isinstance(asked, str) and asked[:1] in ("{", "["):
+        asked = decoded(asked)
     body = asked.get("body") if isinstance(asked, Mapping) else None
     return body if isinstance(body, Mapping) else asked
 
 
+def response_in(value: Any) -> Any:
+    """A provider's response, which may be a JSON text or stand in ``body``; else the value."""
+    inside = decoded(value) if isinstance(value, str) and value[:1] == "{" else value
+    body = inside.get("body") if isinstance(inside, Mapping) else None
+    if isinstance(body, Mapping):
+        return body
+    known = isinstance(inside, Mapping) and any(key in inside for key in _OF_RESPONSE)
+    return inside if known else value
+
+
 def _is_logged(row: Row) -> bool:
     asked, said = _request_of(row), any(not absent(row.get(key)) for key in _RESPONSE)
-    if "messages" in row or not said:
+    if "messages" in row or not (said or _failure(row)):
         return False
     if isinstance(asked, Mapping):
         return any(isinstance(asked.get(key), list) for key in _ASKED)
     return isinstance(asked, list) and all(isinstance(message, Mapping) for message in asked)
 
 
+def _failure(row: Row) -> object:
+    """Why a request got no response, as far as the row says; None if it does not."""
+    status = row.get("status", row.get("status_code"))
+    is_status = isinstance(status, int) and status >= _FAILED
+    return row.get("error") or row.get("errors") or (f"status {status}" if is_status else None)
+
+
 def _logged(row: Row) -> Row:
     asked = _request_of(row)
-    response = next(row[key] for key in _RESPONSE if not absent(row.get(key)))
-    if isinstance(response, Mapping) and isinstance(response.get("body"), Mapping):
-        response = response["body"]
+    response = next((row[key] for key in _RESPONSE if not absent(row.get(key))), None)
+    response = response_in(response)
+    error = at(response, "error") or (_failure(row) if response is None else None)
     others = {key: row[key] for key in row if key not in (*_REQUEST, *_RESPONSE)}
+    if error:
+        others, response = {**others, "error": error}, None
     if isinstance(asked, Mapping):
         for name in ("model", "previous_response_id"):
             others.setdefault(name, asked.get(name))

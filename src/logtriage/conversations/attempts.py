@@ -1,0 +1,102 @@
+"""Which rows of a log are one attempt, and which of them stands for it.
+
+In a log with a row for each request, a row is the beginning of the next one; a reply that the
+client dropped, or a request that failed and was sent again, ends beside the attempt. Rows that
+name the same attempt are one attempt.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+import attrs
+
+from logtriage.conversations.joining import LogRow, begins_late
+from logtriage.conversations.rows import Reading
+from logtriage.errors import TranscriptError
+
+#: The rows that each row makes superfluous.
+Parts = defaultdict[LogRow, list[LogRow]]
+
+
+def attempts_of(rows: Sequence[LogRow]) -> tuple[list[LogRow], Parts]:
+    """The rows that stand for attempts, or cannot be read, and the rows that each stands for."""
+    kept, parts = _without_beginnings(rows)
+    for group in _by_attempt(kept).values():
+        shown = [row for row in group if row.before is not None and not _begins_late(row)]
+        whole = max(shown, key=lambda row: len(row.spent.turns), default=None)
+        for row in shown:
+            if whole is None or row is whole or row.before not in whole.prefixes:
+                continue
+            if len(row.spent.turns) < len(whole.spent.turns) or row.prefixes == whole.prefixes:
+                parts[whole] += (row, *parts.pop(row, ()))
+                kept.remove(row)
+            else:
+                reason = f"names the attempt of {whole}, which ends otherwise"
+                kept[kept.index(row)] = refused(row, reason)
+    return kept, parts
+
+
+def without_parts_of_bad(rows: Iterable[LogRow], logged: Mapping[LogRow, object]) -> list[LogRow]:
+    """The rows, each refused if another row of its attempt is bad.
+
+    In a log of requests, those in ``logged``, all rows of an agent at an incident may be of one
+    attempt, whatever they name.
+    """
+    rows = list(rows)
+    bad: dict[tuple[object, ...], LogRow] = {}
+    for row in rows:
+        if isinstance(row.result, TranscriptError) and row.whose:
+            bad.setdefault(row.whose, row)
+    return [
+        refused(row, f"another row of the conversation is bad: {bad[row.whose]}")
+        if row.whose in bad
+        and not isinstance(row.result, TranscriptError)
+        and (row.is_named or row in logged)
+        else row
+        for row in rows
+    ]
+
+
+def _without_beginnings(rows: Sequence[LogRow]) -> tuple[list[LogRow], Parts]:
+    continued_in = {prefix: row for row in rows for prefix in row.prefixes[:-1]}
+    kept: list[LogRow] = []
+    parts: Parts = defaultdict(list)
+    for row in rows:
+        # A request that failed at once may be an attempt of its own.
+        failed_alone = isinstance(row.result, Reading) and not row.spent.turns and not row.is_named
+        whole = continued_in.get(row.prefixes[-1]) if row.prefixes and not failed_alone else None
+        if whole is None:
+            kept.append(row)
+            continue
+        while (further := continued_in.get(whole.prefixes[-1])) is not None:
+            whole = further
+        parts[whole].append(row)
+    # Two attempts may share their beginnings.
+    replies = {part.prefixes[-1]: len(part.spent.turns) for each in parts.values() for part in each}
+    for whole in list(parts):
+        of_whole = {replies[prefix] for prefix in whole.prefixes if prefix in replies}
+        if not whole.is_named and len(of_whole) < len(whole.spent.turns) - 1:
+            reason = (
+                f"the beginning of {whole}, in a log without a row for each request; name "
+                "'attempt' or 'session_id' in both if it is another attempt, else leave it out"
+            )
+            kept += (refused(part, reason) for part in parts.pop(whole))
+    return kept, parts
+
+
+def _by_attempt(rows: Iterable[LogRow]) -> dict[tuple[object, ...], list[LogRow]]:
+    groups: defaultdict[tuple[object, ...], list[LogRow]] = defaultdict(list)
+    for row in rows:
+        if row.is_named:
+            groups[row.whose].append(row)
+    return groups
+
+
+def _begins_late(row: LogRow) -> bool:
+    return row.conversation is not None and begins_late(row.conversation)
+
+
+def refused(row: LogRow, reason: str) -> LogRow:
+    """The row as a bad one."""
+    error = TranscriptError(reason, source=row.place, line=row.line)
+    return attrs.evolve(row, result=error, conversation=None)
