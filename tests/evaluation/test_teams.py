@@ -7,10 +7,8 @@ from typing import Any
 import attrs
 import pytest
 
-from logtriage.actions import Action, Malformed, Report, RequestTraces, Resolve, Wait
+import logtriage as lt
 from logtriage.codec import role_split_to_json
-from logtriage.drawing.generator import make_incident
-from logtriage.errors import InvalidInput
 from logtriage.evaluation import (
     PolicyFailure,
     Row,
@@ -23,11 +21,8 @@ from logtriage.evaluation import (
     record_joint_episode,
 )
 from logtriage.grading import grade_transcript
-from logtriage.incident import Incident
-from logtriage.observation import Observation, observe
-from logtriage.policies import ConstantPolicy, ExpertPolicy, Policy, RolePolicies, TeamPolicy
+from logtriage.policies import ConstantPolicy, ExpertPolicy, RolePolicies, TeamPolicy
 from logtriage.registry import make_team
-from logtriage.rendering import render_observation
 from logtriage.report.episode import Episode
 from logtriage.report.replay import write_replay
 from logtriage.report.replay.episode import Lines, episode_data
@@ -37,7 +32,7 @@ from logtriage.roles import Role, RoleSplit
 from logtriage.roles.splits import DUO, SOLO, TRIO, TRIO_WITHOUT_BOARD
 from tests.evaluation.test_runner import contents
 
-INCIDENT = make_incident("cascading_failure-v4/test/42")
+INCIDENT = lt.make_incident("cascading_failure-v4/test/42")
 TASKS = ("single_crash-v4", "silent_degradation-v4")
 MIXED = "triage=expert,escalation=oracle,remediation=random:7"
 SPEC = RunSpec(["expert", "random", MIXED], TASKS, episodes=2, role_split=TRIO)
@@ -49,29 +44,29 @@ class Waiting:
     def __init__(self, error: BaseException) -> None:
         self.error = error
 
-    def act(self, observation: Observation, memory: Any) -> tuple[Action, Any]:
+    def act(self, observation: lt.Observation, memory: Any) -> tuple[lt.Action, Any]:
         if observation.tick:
             raise self.error
-        return Wait(), memory
+        return lt.Wait(), memory
 
 
-def all_resolving(_: Incident) -> TeamPolicy:
-    return RolePolicies([ConstantPolicy((Resolve(),))] * 3)
+def all_resolving(_: lt.Incident) -> TeamPolicy:
+    return RolePolicies([ConstantPolicy((lt.Resolve(),))] * 3)
 
 
 class Saying:
     def __init__(self, said: Any) -> None:
         self.said = said
 
-    def act(self, _: Observation, memory: Any) -> tuple[Action, Any]:
+    def act(self, _: lt.Observation, memory: Any) -> tuple[lt.Action, Any]:
         return self.said() if callable(self.said) else self.said, memory
 
 
-def team(*policies: Policy) -> RolePolicies:
+def team(*policies: lt.Policy) -> RolePolicies:
     return RolePolicies(policies)
 
 
-def failing_on_third(incident: Incident) -> TeamPolicy:
+def failing_on_third(incident: lt.Incident) -> TeamPolicy:
     broken = Waiting(ConnectionError("model server is gone"))
     found = make_team("oracle", TRIO)(incident)
     if not incident.id.endswith("/2"):
@@ -82,13 +77,13 @@ def failing_on_third(incident: Incident) -> TeamPolicy:
 def test_a_part_that_does_not_exist_is_refused_before_anything_is_played(tmp_path: Path) -> None:
     first = attrs.evolve(TRIO.roles[0], watches=("nroth",))
     lost = attrs.evolve(TRIO, name="lost", roles=(first, *TRIO.roles[1:]))
-    with pytest.raises(InvalidInput, match="unknown part 'nroth'"):
+    with pytest.raises(lt.InvalidInput, match="unknown part 'nroth'"):
         evaluate(RunSpec(["expert"], TASKS, episodes=1, role_split=lost), tmp_path)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_role_that_raises_is_named_and_its_episode_unscored() -> None:
-    broken = team(Saying(Wait()), Waiting(OSError("gone")), Saying(Wait()))
+    broken = team(Saying(lt.Wait()), Waiting(OSError("gone")), Saying(lt.Wait()))
     transcript = record_joint_episode(INCIDENT, lambda _: broken, "mine", TRIO)
     assert transcript.status.startswith("policy failed in tick 1: escalation: OSError: gone (")
     assert transcript.ticks == (0, 0, 0)
@@ -100,21 +95,23 @@ def test_a_role_that_raises_is_named_and_its_episode_unscored() -> None:
         play_joint_episode(INCIDENT, broken, TRIO)
     assert caught.value.state.tick == 1
     for said, cause in (
-        (RequestTraces("nowhere"), "UnknownName: unknown service 'nowhere'"),
-        (lambda: Report("x" * 999), f"InvalidInput: .* got 999 .*{Path(__file__).name}:"),
+        (lt.RequestTraces("nowhere"), "UnknownName: unknown service 'nowhere'"),
+        (lambda: lt.Report("x" * 999), f"InvalidInput: .* got 999 .*{Path(__file__).name}:"),
     ):
         with pytest.raises(PolicyFailure, match=f"policy failed in tick 0: escalation: {cause}"):
-            play_joint_episode(INCIDENT, team(Saying(Wait()), Saying(said), Saying(Wait())), TRIO)
+            play_joint_episode(
+                INCIDENT, team(Saying(lt.Wait()), Saying(said), Saying(lt.Wait())), TRIO
+            )
 
 
 def test_what_a_role_may_not_do_is_malformed_and_only_its_own_screen_says_so() -> None:
-    wrong = team(Saying(Resolve()), Saying(Wait()), Saying(Wait()))
+    wrong = team(Saying(lt.Resolve()), Saying(lt.Wait()), Saying(lt.Wait()))
     *_, last = joint_steps(INCIDENT, wrong, TRIO)
     assert last.closing == "out_of_time"
     first = last.actions[0]
-    assert isinstance(first, Malformed)
+    assert isinstance(first, lt.Malformed)
     assert first.by == "triage"
-    screens = [render_observation(observe(last, role)) for role in TRIO.roles]
+    screens = [lt.render_observation(lt.observe(last, role)) for role in TRIO.roles]
     assert "LAST: not understood: triage may not resolve; it may: classify" in screens[0]
     assert not any("not understood" in screen for screen in screens[1:])
 
@@ -154,7 +151,7 @@ def test_a_run_with_another_split_is_another_run(
 ) -> None:
     evaluate(RunSpec(["expert"], TASKS, episodes=1, role_split=TRIO), tmp_path)
     before = contents(tmp_path)
-    with pytest.raises(InvalidInput, match="holds another run") as caught:
+    with pytest.raises(lt.InvalidInput, match="holds another run") as caught:
         evaluate(RunSpec(["expert"], TASKS, episodes=1, role_split=other), tmp_path)
     assert difference in str(caught.value)
     assert contents(tmp_path) == before
@@ -171,7 +168,7 @@ def test_a_damaged_split_is_named(tmp_path: Path) -> None:
         ("trio", r"run\.json: expected an object, got a string 'trio' @ \$\.role_split"),
     ):
         (tmp_path / "run.json").write_text(json.dumps({**manifest, "role_split": wrong}))
-        with pytest.raises(InvalidInput, match=message):
+        with pytest.raises(lt.InvalidInput, match=message):
             load_run(tmp_path)
 
 

@@ -5,10 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 import logtriage as lt
-from logtriage.actions import Report
 from logtriage.evaluation import PolicyFailure
 from logtriage.parsing import render_action
-from logtriage.playing import play
 from logtriage.policies import ChatPolicies, ChatPolicy, ExpertPolicy
 from logtriage.policies.chat import Message
 from logtriage.roles.splits import TRIO
@@ -35,7 +33,7 @@ def test_a_model_is_shown_the_rules_the_screens_and_its_own_replies() -> None:
     script = Script(
         '{"action_type": "classify_severity", "value": "P1"}', '{"action_type": "resolve"}'
     )
-    state = play(INCIDENT, ChatPolicies(script)(INCIDENT))
+    state = lt.play(INCIDENT, ChatPolicies(script)(INCIDENT))
     assert state.actions == (lt.ClassifySeverity("P1"), lt.Resolve())
     rules = lt.system_prompt(INCIDENT)
     first = {"role": "user", "content": lt.render_observation(lt.observe(STATE))}
@@ -62,7 +60,7 @@ def test_an_expert_that_speaks_through_text_plays_as_the_expert() -> None:
     while not state.is_closed:
         action, conversation = policy.act(lt.observe(state), conversation)
         state = lt.transition(state, action)
-    assert state == play(INCIDENT, ExpertPolicy())
+    assert state == lt.play(INCIDENT, ExpertPolicy())
 
 
 def test_what_cannot_be_read_is_the_model_s_own_action_and_failures_are_not() -> None:
@@ -75,7 +73,7 @@ def test_what_cannot_be_read_is_the_model_s_own_action_and_failures_are_not() ->
         raise ConnectionError("the model server is down")
 
     with pytest.raises(PolicyFailure, match="ConnectionError: the model server is down"):
-        play(INCIDENT, ChatPolicies(broken)(INCIDENT))
+        lt.play(INCIDENT, ChatPolicies(broken)(INCIDENT))
 
 
 def test_in_a_role_it_sees_its_slice_and_may_do_what_the_role_may() -> None:
@@ -83,7 +81,7 @@ def test_in_a_role_it_sees_its_slice_and_may_do_what_the_role_may() -> None:
     triage = ChatPolicies(script, TRIO, "triage")(INCIDENT)
     seen = lt.observe(STATE, TRIO.role("triage"))
     action, memory = triage.act(seen, None)
-    assert action == Report("deadlock", "triage")
+    assert action == lt.Report("deadlock", "triage")
     assert script.shown[0][0]["content"].startswith("You are triage in a team of 3")
     assert script.shown[0][1]["content"] == lt.render_observation(seen)
     action, _ = triage.act(seen, memory)

@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 
-from logtriage.actions import RequestMoreLogs
+import logtriage as lt
 from logtriage.codec import topology_from_json, topology_to_json
-from logtriage.dynamics import transition
 from logtriage.errors import BundleError
-from logtriage.observation import observe
 from logtriage.recorded import (
     LogWindow,
     Measure,
@@ -30,8 +28,6 @@ from logtriage.recorded import (
     load_records,
     open_bundle,
 )
-from logtriage.rendering import render_observation
-from logtriage.state import initial_state
 
 RECORD = RecordedIncident(
     id="mine/2031-05-06",
@@ -214,7 +210,7 @@ def test_the_limits_of_what_may_stand_in_a_bundle(tmp_path: Path) -> None:
     path = tmp_path / "bundle.jsonl"
     path.write_text(json.dumps(data))
     (incident,) = load_bundle(path)
-    render_observation(observe(initial_state(incident)))
+    lt.render_observation(lt.observe(lt.initial_state(incident)))
     # A topology is called as its record.
     assert topology_from_json(topology_to_json(incident.topology)) == incident.topology
     assert incident.topology.name == "mine/2031-05-06"
@@ -237,7 +233,7 @@ def test_a_message_forges_no_line_of_the_agents_screen(tmp_path: Path) -> None:
         data["recording"]["windows"][1]["lines"][0]["message"] = message
         (tmp_path / "bundle.jsonl").write_text(json.dumps(data))
         (incident,) = load_bundle(tmp_path / "bundle.jsonl")
-        return render_observation(observe(initial_state(incident))).splitlines()
+        return lt.render_observation(lt.observe(lt.initial_state(incident))).splitlines()
 
     honest, hostile = screen("one printable line"), screen(HOSTILE)
     assert len(hostile) == len(honest)
@@ -270,11 +266,11 @@ def test_junk_anywhere_is_an_error_of_the_bundle_or_harmless(tmp_path: Path, jun
         with suppress(BundleError):
             for incident in load_bundle(path):
                 # Whatever loads can be looked at.
-                state = initial_state(incident)
+                state = lt.initial_state(incident)
                 for request in (None, incident.topology.names[0]):
                     if not state.is_closed:
-                        state = transition(state, RequestMoreLogs(request))
-                    render_observation(observe(state))
+                        state = lt.transition(state, lt.RequestMoreLogs(request))
+                    lt.render_observation(lt.observe(state))
 
 
 @pytest.mark.parametrize(
