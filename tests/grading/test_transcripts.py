@@ -28,6 +28,7 @@ from tests.builders import (
     played,
     real_incident,
 )
+from tests.grading.test_grade import BrokenGraderError, broken
 
 ID = "cascading_failure-v4/test/1464"
 PERFECT = tuple(action_to_wire(action) for action in perfect_actions(lt.make_incident(ID)))
@@ -180,7 +181,7 @@ BAD = (
 
 
 @pytest.mark.parametrize(("bad", "reason"), BAD)
-def test_a_bad_line_is_reported_and_the_others_are_graded(
+def test_a_bad_line_is_reported_or_raised_and_the_others_are_graded(
     bad: str, reason: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "runs.jsonl"
@@ -192,14 +193,10 @@ def test_a_bad_line_is_reported_and_the_others_are_graded(
     assert (error.line, error.source) == (3, str(path))
     assert error.reason.startswith(reason)
     assert str(error).startswith(f"{path}:3: {reason}")
-
-
-@pytest.mark.parametrize(("bad", "reason"), BAD)
-def test_without_on_error_the_first_bad_line_is_raised(bad: str, reason: str) -> None:
-    grades = lt.grade_jsonl(io.StringIO(f"{GOOD}\n{bad}\n{GOOD}\n"))
-    assert next(grades).score == 1.0
+    without_on_error = lt.grade_jsonl(io.StringIO(f"{GOOD}\n{bad}\n{GOOD}\n"))
+    assert next(without_on_error).score == 1.0
     with pytest.raises(TranscriptError) as caught:
-        next(grades)
+        next(without_on_error)
     assert str(caught.value).startswith(f"<stream>:2: {reason}")
 
 
@@ -265,14 +262,6 @@ def test_unscored_lines_are_neither_zeroes_nor_errors() -> None:
     first, second = lt.grade_jsonl(io.StringIO(text))
     assert (first.score, first.cause) == (None, "timeout")
     assert second.score == 1.0
-
-
-class BrokenGraderError(Exception):
-    pass
-
-
-def broken(state: lt.State) -> tuple[float, str]:
-    raise BrokenGraderError(state.incident.id)
 
 
 def not_a_number(state: lt.State) -> tuple[float, str]:  # noqa: ARG001
