@@ -15,6 +15,7 @@ INCIDENT = lt.make_incident("cascading_failure-v4/test/42")
 STATE = lt.initial_state(INCIDENT)
 RULES = lt.system_prompt(INCIDENT)
 CLASSIFY = '{"action_type": "classify_severity", "value": "P1"}'
+RESOLVE = '{"action_type": "resolve"}'
 
 
 class Script:
@@ -30,17 +31,15 @@ class Script:
 
 
 def test_a_model_is_shown_the_rules_the_screens_and_its_own_replies() -> None:
-    script = Script(
-        '{"action_type": "classify_severity", "value": "P1"}', '{"action_type": "resolve"}'
-    )
+    script = Script(CLASSIFY, RESOLVE)
     state = lt.play(INCIDENT, ChatPolicies(script)(INCIDENT))
     assert state.actions == (lt.ClassifySeverity("P1"), lt.Resolve())
-    rules = lt.system_prompt(INCIDENT)
+    rules = {"role": "system", "content": RULES}
     first = {"role": "user", "content": lt.render_observation(lt.observe(STATE))}
     after = lt.observe(lt.transition(STATE, lt.ClassifySeverity("P1")))
-    assert script.shown[0] == [{"role": "system", "content": rules}, first]
+    assert script.shown[0] == [rules, first]
     assert script.shown[1] == [
-        {"role": "system", "content": rules},
+        rules,
         first,
         {"role": "assistant", "content": CLASSIFY},
         {"role": "user", "content": lt.render_observation(after)},
@@ -77,7 +76,7 @@ def test_what_cannot_be_read_is_the_model_s_own_action_and_failures_are_not() ->
 
 
 def test_in_a_role_it_sees_its_slice_and_may_do_what_the_role_may() -> None:
-    script = Script('{"action_type": "report", "value": "deadlock"}', '{"action_type": "resolve"}')
+    script = Script('{"action_type": "report", "value": "deadlock"}', RESOLVE)
     triage = ChatPolicies(script, TRIO, "triage")(INCIDENT)
     seen = lt.observe(STATE, TRIO.role("triage"))
     action, memory = triage.act(seen, None)
