@@ -37,7 +37,8 @@ def test_one_grade_a_line_and_a_byte_order_mark_is_no_part_of_the_first(
     texts = [line(agent="me"), line("single_crash-v4/test/531", [])]
     result = logtriage("grade", write(tmp_path / "runs.jsonl", mark + texts[0], texts[1]), "--json")
     assert result.exit_code == 0
-    assert grades(result) == [grade_to_json(grade_transcript(decode_transcript(t))) for t in texts]
+    wanted = [grade_to_json(grade_transcript(decode_transcript(text))) for text in texts]
+    assert [[*one.items()] for one in grades(result)] == [[*one.items()] for one in wanted]
 
 
 def test_bad_lines_are_named_and_the_good_ones_graded(tmp_path: Path) -> None:
