@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from logtriage import initial_state
 from logtriage.actions import TEAM_ACTION_TYPES, Malformed
 from logtriage.adapters.team_episode import TeamEpisode
-from logtriage.conversations.teams import joint_wires
+from logtriage.conversations.teams import joint_transcript
 from logtriage.conversations.tools import call_from_action
 from logtriage.dynamics import transition_jointly
 from logtriage.incident import Incident
@@ -55,14 +55,11 @@ def test_calls_play_what_a_team_of_policies_plays(
             _plain(one) for one in state.actions
         ]
         assert episode.state.closing == state.closing
-    wires, ticks = joint_wires(said, split, incident.topology)
-    saved = [
-        actions_from_wire([wire], incident.topology, frozenset(TEAM_ACTION_TYPES))[0]
-        for wire in wires
-    ]
+    found = joint_transcript(said, split, incident)
+    saved = actions_from_wire(found.actions, incident.topology, frozenset(TEAM_ACTION_TYPES))
     played = [_plain(one) for one in episode.state.actions]
     assert [_plain(one) for one in saved][: len(played)] == played
-    assert ticks[: len(played)] == tuple(when for when, _ in episode.state.history)
+    assert (found.ticks or ())[: len(played)] == tuple(when for when, _ in episode.state.history)
 
 
 def _plain(action: Any) -> Any:

@@ -751,6 +751,8 @@ def run(settings: Settings, out: Path, command: str) -> None:
             f"{words_for(settings.task)} --episodes 300 --out {out}-eval"
         )
     last = {"before": before, "after": rows[OWN,], HEARD: rows.get((SCRAMBLED,), [])}
+    if last[HEARD] and not any(state.facts.reports for state in states):
+        console.print("nobody said a word: the words of other incidents change nothing")
     tell_end(console, out, last, following)
 
 

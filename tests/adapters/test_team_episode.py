@@ -4,6 +4,7 @@ import pytest
 
 import logtriage as lt
 from logtriage.adapters.team_episode import TeamEpisode
+from logtriage.conversations.words import words_of
 from logtriage.errors import EpisodeOver
 from logtriage.grading import score
 from logtriage.roles.splits import get_role_split
@@ -57,9 +58,10 @@ def test_a_text_is_a_reply_and_each_role_has_its_tools() -> None:
     }
     assert offered == {role.name: role.kinds - {"classify_fault"} for role in SPLIT.roles}
     call = '<tool_call>{"name": "wait", "arguments": {}}</tool_call>'
-    episode.step(dict.fromkeys(SPLIT.names, call))
+    episode.step(dict.fromkeys(SPLIT.names, call) | {"escalation": {**WAIT, "content": "I wait."}})
     episode.step({name: [{"role": "assistant", "content": call}] for name in SPLIT.names})
     assert episode.state.tick == 2
+    assert words_of(episode.transcript("me")) == (call, "I wait.", *(call,) * 4)
     assert set(episode.state.actions) == {lt.Wait()}
     with pytest.raises(lt.InvalidInput, match="a reply: expected text or messages, got nothing"):
         episode.step(dict.fromkeys(SPLIT.names, None))  # type: ignore[arg-type]

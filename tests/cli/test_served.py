@@ -6,15 +6,18 @@ import shlex
 import signal
 import subprocess
 from collections import Counter
+from itertools import cycle
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import pytest
 
+from logtriage.conversations.words import words_of
 from logtriage.drawing.generator import make_incident
 from logtriage.evaluation import load_run
 from logtriage.rendering import system_prompt
+from logtriage.roles.splits import TRIO
 from tests.adapters.test_endpoint import completion, server
 from tests.cli.test_cli import command, logtriage
 
@@ -245,18 +248,22 @@ def test_a_model_plays_roles_of_a_team(team: str, roles: set[str], tmp_path: Pat
     asked: set[str] = set()
 
     def handler(body: dict[str, Any]) -> tuple[int, bytes]:
-        asked.add(body["messages"][0]["content"].split()[2])
-        return 200, completion('{"action_type": "wait"}')
+        asked.add(role := body["messages"][0]["content"].split()[2])
+        act = "" if role == "escalation" else '{"action_type": "wait"}'
+        return 200, completion(f"{role}. {act}", reasoning_content="Hm.")
 
     with server(handler) as (url, seen):
         given = words("--split-roles", "trio", "--out", tmp_path, url=url, policy=team, episodes=2)
         done = logtriage(*given)
     assert done.exit_code == 0, done.output
     assert asked == roles
+    assert "refused; the first: escalation: " in done.stderr
     run = load_run(tmp_path)
     (transcripts,) = run.transcripts.values()
     assert sum(one.extra["requests"] for one in transcripts) == len(seen)
     assert {one.role_split for one in transcripts} == {"trio"}
+    for said, role in zip(words_of(transcripts[0]), cycle(TRIO.names), strict=False):
+        assert (said or "").startswith(f"Hm.\n\n{role}.") == (role in roles)
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,14 @@
 """Teams through the command line: eval, play, grade, compare and report."""
 
 import json
+from io import StringIO
 from pathlib import Path
 
 import attrs
 import pytest
+from rich.console import Console
 
+from logtriage.cli.figures import Figures
 from logtriage.codec import role_split_to_json
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import TRIO
@@ -70,6 +73,13 @@ def test_eval_and_report_tell_of_refused_actions(tmp_path: Path) -> None:
     told = logtriage("eval", script, "--task", TASK, "--episodes", 2, "--out", tmp_path / "run")
     for stderr in (told.stderr, logtriage("report", tmp_path / "run").stderr):
         assert "2 actions refused; the first: " in stderr
+
+
+def test_the_name_of_a_team_breaks_between_its_roles() -> None:
+    text = StringIO()
+    team = "triage=expert,escalation=observer,remediation=expert"
+    Figures(Console(width=50, file=text)).put(["policy", "mean grade"], [[team, "0.912"]])
+    assert "\nescalation=observer," in text.getvalue()
 
 
 def test_play_shows_each_role_its_screen_and_action() -> None:

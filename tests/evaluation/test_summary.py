@@ -102,14 +102,14 @@ def test_reports_of_the_impact_are_summed_up_where_there_are_any(tmp_path: Path)
     row = play(tmp_path / "a", {first: reporting, second: vague, third: perfect}, task)
     states = [state_of(first, reporting), state_of(second, vague)]
     found = [impact_of(state) for state in states]
-    assert (row.reports, row.node_f1, row.edge_f1, row.exact_roots) == (
+    assert (row.impact_reports, row.node_f1, row.edge_f1, row.exact_roots) == (
         2,
         sum(one.node_f1 or 0.0 for one in found) / 2,
         sum(one.edge_f1 or 0.0 for one in found) / 2,
         sum(one.exact_roots for one in found) / 2,
     )
     silent = play(tmp_path / "b", {first: perfect}, task)
-    assert (silent.reports, silent.node_f1, silent.exact_roots) == (0, None, None)
+    assert (silent.impact_reports, silent.node_f1, silent.exact_roots) == (0, None, None)
 
 
 def state_of(incident_id: str, plan: Callable[[lt.Incident], list[lt.Action]]) -> lt.State:

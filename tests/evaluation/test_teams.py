@@ -129,22 +129,13 @@ def test_the_split_is_kept_in_full_and_read_back(tmp_path: Path) -> None:
 OTHER = RoleSplit("crew", (*TRIO.roles, Role("scribe", ["slo"], ["report"])))
 
 
-@pytest.mark.parametrize(
-    ("other", "difference"),
-    [
-        (None, 'role_split is "trio", asked for null'),
-        (DUO, 'role_split is "trio", asked for "duo"'),
-        (OTHER, '"crew"'),
-    ],
-)
-def test_a_run_with_another_split_is_another_run(
-    tmp_path: Path, other: RoleSplit | None, difference: str
-) -> None:
+def test_a_run_with_another_split_is_another_run(tmp_path: Path) -> None:
     evaluate(RunSpec(["expert"], TASKS, episodes=1, role_split=TRIO), tmp_path)
     before = contents(tmp_path)
-    with pytest.raises(lt.InvalidInput, match="holds another run") as caught:
-        evaluate(RunSpec(["expert"], TASKS, episodes=1, role_split=other), tmp_path)
-    assert difference in str(caught.value)
+    asked = {None: 'is "trio", asked for null', DUO: 'is "trio", asked for "duo"', OTHER: '"crew"'}
+    for other, difference in asked.items():
+        with pytest.raises(lt.InvalidInput, match=f"(?s)holds another run.*{difference}"):
+            evaluate(RunSpec(["expert"], TASKS, episodes=1, role_split=other), tmp_path)
     assert contents(tmp_path) == before
 
 
@@ -152,14 +143,11 @@ def test_a_damaged_split_is_named(tmp_path: Path) -> None:
     evaluate(RunSpec(["expert"], TASKS, episodes=1, role_split=TRIO), tmp_path)
     manifest = json.loads((tmp_path / "run.json").read_text())
     for wrong, message in (
-        (
-            {**manifest["role_split"], "roles": 3},
-            r"run\.json: expected a list, got a number 3 @ \$\.role_split",
-        ),
-        ("trio", r"run\.json: expected an object, got a string 'trio' @ \$\.role_split"),
+        ({**manifest["role_split"], "roles": 3}, "expected a list, got a number 3"),
+        ("trio", "expected an object, got a string 'trio'"),
     ):
         (tmp_path / "run.json").write_text(json.dumps({**manifest, "role_split": wrong}))
-        with pytest.raises(lt.InvalidInput, match=message):
+        with pytest.raises(lt.InvalidInput, match=rf"run\.json: {message} @ \$\.role_split"):
             load_run(tmp_path)
 
 
@@ -180,7 +168,8 @@ def test_what_a_role_may_not_do_is_counted_with_its_reason(tmp_path: Path) -> No
     spec = RunSpec(["closing"], TASKS[:1], episodes=2, role_split=TRIO)
     (row,) = evaluate(spec, tmp_path, teams={"closing": all_resolving})
     assert row.refused == 4  # of the first two roles; the third closes the incident
-    assert known(row.first_refused).startswith("triage may not resolve; it may: classify_")
+    assert known(row.first_refused).startswith("triage may not resolve; it may: classify_severity,")
+    assert row.said == 0.0
 
 
 def test_a_team_of_one_has_the_figures_of_the_single_agent(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from logtriage.grading.batch import CLOSINGS
 from logtriage.rendering import public_rules
 from logtriage.roles import VIEWS, Role, RoleSplit, role_actions
 from logtriage.roles.splits import ROLE_SPLITS, TRIO
-from logtriage.vector import BatchedTeam, role_tokens_of, team_tokens_of
+from logtriage.vector import BatchedTeam, role_tokens_of
 from logtriage.world.topologies import random_topology
 from tests.builders import FIVE_TEAMS, SMALL_TASKS
 
@@ -186,7 +186,7 @@ def test_spaces_fit_the_layouts(split: RoleSplit, topology: Any) -> None:
     flat = triage_team_v1.parallel_env(role_split=split, topology=topology, observations="flat")
     task = lt.get_task("cascading_failure-v4")
     where = task.setting, env.topology, task.horizon
-    assert env.state_space.shape == (team_tokens_of(split, *where).size,)
+    assert env.state_space.shape == (role_tokens_of(split, None, *where).size,)
     for role in split.roles:
         agent, layout = f"{role.name}_0", role_tokens_of(split, role, *where)
         space: Any = env.observation_space(agent)

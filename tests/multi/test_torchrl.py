@@ -10,7 +10,7 @@ from torchrl.envs import PettingZooWrapper, check_env_specs  # noqa: E402 (after
 
 from logtriage import get_task  # noqa: E402
 from logtriage.multi import triage_team_v1  # noqa: E402
-from logtriage.vector import team_tokens_of  # noqa: E402
+from logtriage.vector import role_tokens_of  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 GROUPS = ["triage", "escalation", "remediation"]
@@ -36,7 +36,7 @@ def test_whole_episodes_within_the_masks(observations):
     env.set_seed(1)
     assert list(env.group_map) == GROUPS
     task = get_task("silent_degradation-v4")
-    size = team_tokens_of(raw.role_split, task.setting, raw.topology, task.horizon).size
+    size = role_tokens_of(raw.role_split, None, task.setting, raw.topology, task.horizon).size
     for _ in range(10):
         played = env.rollout(100)
         assert played["next", "done"][-1].item()

@@ -6,11 +6,14 @@ import attrs
 import pytest
 
 import logtriage as lt
+from logtriage.evaluation import play_joint_episode
 from logtriage.grading import score
 from logtriage.playing import play
 from logtriage.policies import ExpertPolicy
 from logtriage.policies.expert import HAND_OVER_LEADS, TRIES
-from logtriage.roles import is_request
+from logtriage.registry import make_team
+from logtriage.roles import REQUESTS, RoleSplit, is_request
+from logtriage.roles.splits import get_role_split
 from logtriage.tasks import DRAWN_TASKS, TaskSpec
 from tests.builders import BENCHMARK
 
@@ -67,8 +70,16 @@ def test_it_hands_over_more_where_that_is_worth_more() -> None:
     for worth in (0.2, 0.5, 0.9):
         priced = [attrs.evolve(one, worth_of_hand_over=worth) for one in incidents]
         handed.append(sum(play(one, "expert").closing == "handed_over" for one in priced))
-    assert handed[0] == 0
-    assert 0 < handed[1] < handed[2]
+    assert handed[0] == 0 < handed[1] < handed[2]
+
+
+def test_a_role_that_is_told_nothing_hands_over_before_it_is_too_late() -> None:
+    looks, acts = get_role_split("duo").roles
+    acts = attrs.evolve(acts, may=acts.may | looks.may - {*REQUESTS, "report"})
+    split = RoleSplit("mute", [attrs.evolve(looks, may={*REQUESTS, "wait"}), acts])
+    incident = lt.make_incident("single_crash-v4/test/0")
+    state = play_joint_episode(incident, make_team("expert", split)(incident), split)
+    assert state.closing == "handed_over"
 
 
 def test_it_asks_each_question_once() -> None:
@@ -76,5 +87,4 @@ def test_it_asks_each_question_once() -> None:
     for task in ("silent_degradation-v4", "tiny:outage"):
         for incident in some(lt.get_task(task), 6):
             asked = [action for action in play(incident, "expert").actions if is_request(action)]
-            assert asked
-            assert len(asked) == len(set(asked))
+            assert 0 < len(asked) == len(set(asked))

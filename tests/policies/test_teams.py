@@ -65,7 +65,7 @@ def test_what_a_role_may_not_do_says_what_it_may() -> None:
     assert taken == (
         lt.Malformed(
             "resolve",
-            "triage may not resolve; it may: classify_fault, classify_severity, "
+            "triage may not resolve; it may: classify_severity, "
             "identify_root_cause, request_traces, wait",
             "triage",
         ),

@@ -76,6 +76,16 @@ def heard_in(data: Any) -> list[tuple[int, int, list[int]]]:
     ]
 
 
+def test_the_action_that_decided_a_criterion_is_named_of_several_in_a_tick(found: Document) -> None:
+    falls = [(fall, data["ticks"]) for _, data in data_of(found) for fall in data["falls"]]
+    decided = [
+        ticks[fall["tick"]]["acts"][fall["place"]]["kind"]
+        for fall, ticks in falls
+        if fall["name"] == "severity" and fall["tick"] is not None
+    ]
+    assert set(decided) == {"classify_severity"}
+
+
 def test_reports_reach_the_board_of_the_listener(episodes: list[Episode], found: Document) -> None:
     """Two ticks later, unless they are lost or nobody looks any more."""
     lost = 0

@@ -128,6 +128,7 @@ def test_settings_out_of_range_are_named() -> None:
         ({"watches": "edge"}, "expected a list of names, got the string 'edge'"),
         ({"words": "kinds"}, "expected a list of words, got the string 'kinds'"),
         ({"words": ["a", "a"]}, "role 'r': word 'a' is given twice"),
+        ({"words": ["kind"]}, r"unknown group of words of role 'r': 'kind' \(did you mean 'kinds'"),
         ({"words": [""]}, "a report has 1 to 200 characters, got 0"),
         ({"words": ["two\nlines"]}, "is not one printable line"),
         ({"delay": -1}, "role 'r': delay must be a whole number from 0 to 100, got -1"),

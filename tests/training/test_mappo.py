@@ -355,9 +355,11 @@ def test_a_network_plays_on_the_scalar_core_what_it_plays_in_batches(tmp_path, a
 
 def test_a_split_of_one_s_own_is_trained_and_kept_in_full(tmp_path: Path, capsys):
     mine, out = tmp_path / "mine.json", tmp_path / "run"
-    split = attrs.evolve(ROLE_SPLITS["duo"], name="mine")
+    mute = [attrs.evolve(role, words=()) for role in ROLE_SPLITS["duo"].roles]
+    split = attrs.evolve(ROLE_SPLITS["duo"], name="mine", roles=mute)
     mine.write_text(json.dumps(role_split_to_json(split)))
     run(out, "--split", str(mine))
+    assert "nobody said a word" in capsys.readouterr().err
     role_split_of.cache_clear()
     mine.unlink()  # the run says what was in it
     assert load_json(out / mappo.RUN)["role_split"] == role_split_to_json(split)

@@ -31,7 +31,7 @@ from logtriage.replaying import replay
 from logtriage.roles import Role, RoleSplit
 from logtriage.roles.splits import splits_with
 from logtriage.shift import make_shift
-from logtriage.transcript import COMPLETED, Transcript, transcript_of
+from logtriage.transcript import Transcript
 
 #: The cause of an unscored episode whose server died.
 STOPPED: Final = "the server stopped while the episode was open"
@@ -249,10 +249,7 @@ class TeamBook(RunBook):
 
     def keep(self, name: str, played: Round, extra: Mapping[str, Any]) -> None:  # noqa: ARG002
         """Append the transcript to its cell."""
-        status, state = played.episode.error or COMPLETED, played.episode.state
-        self.write(
-            transcript_of(state, agent=self.policy, status=status, role_split=self.split), extra
-        )
+        self.write(played.episode.transcript(self.policy), extra)
 
     def _factory(self, hands: dict[str, _Hand]) -> TeamFactory:
         def make(_: Incident, __: RoleSplit, role: Role) -> _Hand:

@@ -143,7 +143,7 @@ class ChatEndpoint:
         Raises:
             EndpointError: if the endpoint fails after all retries, or its answer makes no sense.
         """
-        return str(self._message(messages)["content"])
+        return str(self.message(messages)["content"])
 
     def with_tools(
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]
@@ -153,9 +153,10 @@ class ChatEndpoint:
         Raises:
             EndpointError: as a plain call.
         """
-        return self._message(messages, tools=[dict(tool) for tool in tools])
+        return self.message(messages, tools=[dict(tool) for tool in tools])
 
-    def _message(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> dict[str, Any]:
+    def message(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> dict[str, Any]:
+        """The model's message, thoughts included; ``more`` are fields of the request."""
         answer, retries = self._complete(messages, **more)
         try:
             choice = answer.choices[0]
@@ -197,6 +198,11 @@ class ChatEndpoint:
             self._shared.field = _NEWER
             return self._create(request, _NEWER)
         except (openai.OpenAIError, ValueError) as error:  # ValueError: an answer that is no JSON
+            lost = isinstance(error, openai.APIConnectionError)
+            status = getattr(error, "status_code", 503 if lost else 0)
+            if status in (408, 409, 429) or status > 499:  # the client sent it again
+                with self._lock:
+                    self.usage += Usage(retries=self._options["max_retries"])
             raise self._failed(_reason(error, request)) from error
 
     def _failed(self, why: str) -> EndpointError:

@@ -9,7 +9,7 @@ Asking a model needs the extra ``openai``; naming and checking it does not.
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -17,13 +17,14 @@ import attrs
 
 from logtriage.adapters.episode import Episode
 from logtriage.adapters.request_limits import MAX_TOKENS, RETRIES, TIMEOUT, EndpointError
-from logtriage.adapters.turns import TextEpisode
+from logtriage.adapters.turns import Message, TextEpisode
+from logtriage.conversations.teams import joint_words
+from logtriage.conversations.words import kept, own_words
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import record_joint_episode
 from logtriage.evaluation.usage import Usage
 from logtriage.incident import Incident
 from logtriage.policies import ChatPolicies, Policy, RoleFactory, TeamFactory
-from logtriage.policies.chat import Complete
 from logtriage.registry import make_team, roles_of
 from logtriage.registry.policies import ENDPOINT as NAME
 from logtriage.rendering import Reply, Style, check_style
@@ -33,6 +34,7 @@ from logtriage.transcript import COMPLETED, Transcript
 if TYPE_CHECKING:
     from logtriage.adapters.endpoint import ChatEndpoint
 
+_Said = dict[str, list[str | None]]
 #: The beginning of a served model's name.
 ENDPOINT: Final = f"{NAME}:"
 #: How a model that plays alone answers: by tool calls, or by JSON in its text. In notation every
@@ -134,8 +136,11 @@ class ServedPlayer:
             play_served(ask, episode)
             transcript = episode.transcript(agent)
         else:
-            factory = _team(self.team, self.split, counted, self.style)
+            said: _Said = {}
+            factory = _team(self.team, self.split, counted, self.style, said)
             transcript = record_joint_episode(incident, factory, agent, self.split)
+            words = joint_words(said, self.split, len(transcript.actions))
+            transcript = attrs.evolve(transcript, extra={**transcript.extra, **kept(words)})
         if transcript.status != COMPLETED:
             for ask in counted.values():
                 if ask.why_never_answered is not None:
@@ -153,7 +158,8 @@ def play_served(ask: "ChatEndpoint", episode: TextEpisode) -> None:
             if episode.reply == "tools":
                 episode.step(ask.with_tools(episode.messages, episode.tools))
             else:
-                episode.step(ask(episode.messages))
+                message = ask.message(episode.messages)
+                episode.step({key: message[key] for key in message if key != "tool_calls"})
         except EndpointError as error:
             episode.fail(str(error))
 
@@ -173,7 +179,7 @@ def served_player(policy: str, endpoint: Endpoint, split: RoleSplit | None = Non
     """
     asked = {name: endpoint.ask(name) for name in endpoints_in(policy)}
     if split is not None:
-        _team(policy, split, asked, endpoint.style)  # refuses a wrong team
+        _team(policy, split, asked, endpoint.style, {})  # refuses a wrong team
     elif policy not in asked:
         raise InvalidInput(f"policy {policy!r} is a team: expected a role split beside it")
     return ServedPlayer(asked, endpoint.description, endpoint.reply, endpoint.style, split, policy)
@@ -192,13 +198,20 @@ def json_object(option: str, text: str) -> dict[str, Any]:
     return fields
 
 
-def _team(team: str, split: RoleSplit, models: Mapping[str, Complete], style: Style) -> TeamFactory:
-    roles = {name: _role_of(complete, style) for name, complete in models.items()}
-    return make_team(team, split, roles=roles)
+def _team(
+    team: str, split: RoleSplit, models: Mapping[str, "ChatEndpoint"], style: Style, said: _Said
+) -> TeamFactory:
+    """The factory of a team; ``said`` collects the words of each role, a text or None a tick."""
 
+    def role_of(ask: "ChatEndpoint") -> RoleFactory:
+        def player(incident: Incident, split: RoleSplit, role: Role) -> Policy:
+            def complete(messages: Sequence[Message]) -> str:
+                message = ask.message(messages)
+                said.setdefault(role.name, []).append(own_words([message]))
+                return str(message["content"])
 
-def _role_of(complete: Complete, style: Style) -> RoleFactory:
-    def player(incident: Incident, split: RoleSplit, role: Role) -> Policy:
-        return ChatPolicies(complete, split, role.name, style=style)(incident)
+            return ChatPolicies(complete, split, role.name, style=style)(incident)
 
-    return player
+        return player
+
+    return make_team(team, split, roles={name: role_of(ask) for name, ask in models.items()})

@@ -10,6 +10,7 @@ from logtriage.adapters.episode import GradedEpisode
 from logtriage.adapters.turns import Message, messages_of_turn
 from logtriage.conversations.teams import role_action, role_opening, role_screen
 from logtriage.conversations.tools import openai_tools
+from logtriage.conversations.words import Words, kept, own_words
 from logtriage.dynamics import transition_jointly
 from logtriage.errors import EpisodeOver, InvalidInput
 from logtriage.grading import Rubric, score
@@ -20,6 +21,7 @@ from logtriage.joint import requests_left
 from logtriage.roles import Role
 from logtriage.roles.splits import SplitLike, get_role_split
 from logtriage.state import State, initial_state
+from logtriage.transcript import COMPLETED, Transcript, transcript_of
 
 
 @attrs.frozen
@@ -38,7 +40,8 @@ class TeamTurn:
 class TeamEpisode(GradedEpisode):
     """One incident, played by the replies of a team; :class:`~.episode.Episode` has one agent.
 
-    ``prompts`` opens each role's conversation; ``rewards`` are the team's, tick by tick.
+    ``prompts`` opens each role's conversation; ``rewards`` are the team's, tick by tick. ``words``
+    are the roles' own words, one a role in each tick.
     """
 
     def __init__(
@@ -50,6 +53,7 @@ class TeamEpisode(GradedEpisode):
             role.name: role_opening(incident, self.split, role) for role in self.split.roles
         }
         self.rewards: tuple[float, ...] = ()
+        self.words: Words = ()
         self._credit: tuple[dict[str, float], ...] = ()
 
     @property
@@ -74,7 +78,9 @@ class TeamEpisode(GradedEpisode):
                 f"replies of {', '.join(map(str, replies)) or 'nobody'}: expected one of each "
                 f"role: {', '.join(self.split.names)}"
             )
-        return self.play([self.read(role, replies[role.name]) for role in self.split.roles])
+        acts = [self.read(role, replies[role.name]) for role in self.split.roles]
+        said = (own_words(messages_of_turn(replies[name])) for name in self.split.names)
+        return self.play(acts, tuple(said))
 
     def read(self, role: Role, reply: str | Message | Sequence[Message]) -> Action:
         """The action of a role's reply; malformed if the role may not take it now.
@@ -84,8 +90,9 @@ class TeamEpisode(GradedEpisode):
         left = requests_left(self._state, self.split, role)
         return role_action(messages_of_turn(reply), role, self.incident.topology, left)
 
-    def play(self, acts: Sequence[Action]) -> TeamTurn:
-        """Play one tick: the action of each role, in role order."""
+    def play(self, acts: Sequence[Action], words: Words | None = None) -> TeamTurn:
+        """Play one tick: the action of each role, in role order, and its words if there are any."""
+        self.words = (*self.words, *(words or (None,) * len(acts)))
         before = self._state
         self._state = after = transition_jointly(before, acts)
         now = score(after, self._rubric)
@@ -103,3 +110,14 @@ class TeamEpisode(GradedEpisode):
     def by_agent(self) -> dict[str, float]:
         """The credit of each role, summed over ticks; these sums need not add up to the grade."""
         return {name: sum(tick[name] for tick in self._credit) for name in self.split.names}
+
+    def transcript(self, agent: str | None = None) -> Transcript:
+        """The transcript, with the roles' own words."""
+        words = kept(self.words[: len(self._state.actions)])
+        return transcript_of(
+            self._state,
+            agent=agent,
+            status=self.error or COMPLETED,
+            extra=words,
+            role_split=self.split,
+        )

@@ -121,7 +121,13 @@ class Figures:
         widths = [max(map(_widest, column)) for column in columns]
         room = self._console.width - sum(widths[names:]) - _GAP * (len(titles) - 1)
         if sum(widths[:names]) > room:
-            widths[:names] = [min(width, room // names) for width in widths[:names]]
+            cells = [[*map(_at_commas, row[:names]), *row[names:]] for row in cells]
+            columns = [
+                [title, *(row[at].plain for row in cells)] for at, title in enumerate(titles)
+            ]
+            widths[:names] = [
+                min(max(map(_widest, column)), room // names) for column in columns[:names]
+            ]
             if any(
                 width < min(_NAME, max(map(_widest, column)))
                 for width, column in zip(widths[:names], columns, strict=False)
@@ -151,6 +157,11 @@ class Figures:
 
 def _text(cell: Cell) -> Text:
     return Text(spelled(cell, "\n")) if isinstance(cell, str) else cell
+
+
+def _at_commas(name: Text) -> Text:
+    """A name with a line for each role of a team."""
+    return Text(name.plain.replace(",", ",\n"), name.style)
 
 
 def _widest(text: str) -> int:

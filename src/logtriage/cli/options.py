@@ -105,7 +105,8 @@ SplitRoles = Annotated[
         "SPLIT",
         f"Let teams play, split into these roles: {', '.join(ROLE_SPLITS)}, or a JSON file, "
         "such as team.json of a trained team. Each policy is then a team: oracle, expert, "
-        "observer, pooled, random, ROLE=POLICY,...",
+        "observer, pooled, random, net:DIR, module:name, ROLE=POLICY,...; eval plays "
+        "openai:MODEL, too.",
     ),
 ]
 

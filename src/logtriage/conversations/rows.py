@@ -28,7 +28,7 @@ from logtriage.conversations.playing import played
 from logtriage.conversations.screens import Screen, mismatch, screens_in, text_screens
 from logtriage.conversations.sessions import ATTEMPTS
 from logtriage.conversations.shapes import INCIDENT_AT, Row, at, is_team_row
-from logtriage.conversations.teams import joint_wires
+from logtriage.conversations.teams import joint_transcript
 from logtriage.conversations.wires import Style, calls_of, steps_of_conversation, turns_of
 from logtriage.conversations.words import kept, words_beside
 from logtriage.drawing.generator import make_incident
@@ -225,20 +225,9 @@ def _joint_transcript(row: Mapping[str, Any], resolve: Resolver) -> Transcript:
     incident = _incident(Conversation(row, "traces", ()), None, resolve)
     split = get_role_split(at(row["traces"][0], "task.data.role_split"))
     messages = {name: last_branch(trace["nodes"]) for name, trace in traces.items()}
-    wires, ticks = joint_wires(messages, split, incident.topology)
     agents = {name: agent_of(trace) for name, trace in traces.items()}
     agent = ",".join(f"{role}={agents[role]}" for role in split.names if agents.get(role))
-    return Transcript(
-        incident.id,
-        tuple(wires),
-        status_of(row),
-        agent or None,
-        ticks=ticks,
-        seal=incident.seal,
-        role_split=split.name,
-        world=incident.world_mark,
-        role_split_mark=split.fingerprint,
-    )
+    return joint_transcript(messages, split, incident, agent or None, status_of(row))
 
 
 def _incident(conversation: Conversation, incident_at: str | None, resolve: Resolver) -> Incident:

@@ -4,21 +4,23 @@ Each reply of a role is its action in one tick, so joint play can be put togethe
 conversations that a framework saved.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, zip_longest
 
 from logtriage.actions import Action, Malformed, signed
 from logtriage.conversations.dialects import messages_of
 from logtriage.conversations.messages import Message, is_from_agent, text_of
 from logtriage.conversations.wires import calls_of, no_call, wire_of
+from logtriage.conversations.words import Words, kept, own_words
 from logtriage.incident import Incident
 from logtriage.joint import observe_role
 from logtriage.parsing import action_to_wire, actions_from_wire
-from logtriage.parsing.calls import Wire
 from logtriage.parsing.tools import TEAM_TOOLS
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.roles import Role, RoleSplit, as_allowed, is_request
 from logtriage.state import State, initial_state
 from logtriage.topology import Topology
+from logtriage.transcript import COMPLETED, Transcript
 
 
 def role_opening(incident: Incident, split: RoleSplit, role: Role) -> list[dict[str, str]]:
@@ -56,22 +58,38 @@ def role_action(
     return as_allowed(signed(actions[0], role.name), role, topology, left)
 
 
-def joint_wires(
-    conversations: Mapping[str, Sequence[Message]], split: RoleSplit, topology: Topology
-) -> tuple[list[Wire], tuple[int, ...]]:
+def joint_transcript(
+    conversations: Mapping[str, Sequence[Message]],
+    split: RoleSplit,
+    incident: Incident,
+    agent: str | None = None,
+    status: str = COMPLETED,
+) -> Transcript:
     """The joint play of a team, from the messages of each role by its name.
 
-    Returns the wire actions, and the tick of each, as a transcript keeps them. A tick counts if
-    every role has answered in it. Requests beyond a role's budget are malformed, as they were in
-    play. An InvalidInput names a value that is no message.
+    A tick counts if every role has answered in it. Requests beyond a role's budget are malformed,
+    as they were in play. An InvalidInput names a value that is no message.
     """
-    played = (
-        _actions(messages_of(conversations.get(role.name, ())), role, topology)
-        for role in split.roles
-    )
+    own = {name: messages_of(conversations.get(name, ())) for name in split.names}
+    played = (_actions(own[role.name], role, incident.topology) for role in split.roles)
     rounds = list(zip(*played, strict=False))
     wires = [action_to_wire(action) for actions in rounds for action in actions]
-    return wires, tuple(tick for tick, actions in enumerate(rounds) for _ in actions)
+    ticks = tuple(tick for tick, actions in enumerate(rounds) for _ in actions)
+    said = {name: [own_words([one]) for one in own[name] if is_from_agent(one)] for name in own}
+    extra = kept(joint_words(said, split, len(wires)))
+    return Transcript(
+        *(incident.id, tuple(wires), status, agent, extra, ticks, incident.seal),
+        *(split.name, incident.world_mark, split.fingerprint),
+    )
+
+
+def joint_words(said: Mapping[str, Iterable[str | None]], split: RoleSplit, actions: int) -> Words:
+    """The words beside each of the ``actions`` of joint play.
+
+    ``said`` has the own words of each role by its name, tick by tick; a role may be missing.
+    """
+    rounds = zip_longest(*(said.get(name, ()) for name in split.names))
+    return tuple(chain.from_iterable(rounds))[:actions]
 
 
 def _actions(messages: Sequence[Message], role: Role, topology: Topology) -> list[Action]:

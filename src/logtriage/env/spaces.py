@@ -7,7 +7,7 @@ from gymnasium import spaces
 
 from logtriage.actions import all_actions
 from logtriage.topology import Topology
-from logtriage.vector import RoleTokens, TeamTokens, TokenLayout
+from logtriage.vector import RoleTokens, TokenLayout
 from logtriage.vector.believing import KEPT
 from logtriage.vector.layout import Floats, Layout
 from logtriage.vector.tokens.layout import MOST
@@ -16,9 +16,7 @@ from logtriage.vector.tokens.layout import MOST
 ROUNDING: Final = 1e-5
 
 
-def box_of(
-    layout: TokenLayout | RoleTokens | TeamTokens, dtype: Any = np.float32
-) -> spaces.Space[Floats]:
+def box_of(layout: TokenLayout | RoleTokens, dtype: Any = np.float32) -> spaces.Space[Floats]:
     """The box of an observation: a column lies in [0, 255], for float32 times its unit."""
     high = MOST * (layout.units if dtype == np.float32 else np.ones(layout.size))
     return cast(

@@ -64,7 +64,7 @@ class Row:
             recorded incidents, and for policies that give rankings.
         augrc: area under the generalised risk-coverage curve of root causes with a confidence.
         losses: why grades were lost, over the explained episodes.
-        reports: how many episodes reported how the damage spread.
+        impact_reports: how many episodes reported how the damage spread.
         node_f1: mean F1 of the services in these reports; ``edge_f1`` is that of calls.
         exact_roots: share of these episodes that declared exactly the root causes.
         fault_class: mean score of the declared class, over incidents whose class is recorded.
@@ -72,6 +72,7 @@ class Row:
         net: None if incidents have no worth of a hand-over.
         split: the split of the incidents; None for recorded incidents.
         false_alarm: share of incidents without a fault in which somebody was alarmed.
+        said: mean reports of the roles of a team in an episode; None without a team.
         unread: how many replies of models had no action that could be read.
         first_unread: the text of the first such reply; ``first_unscored`` is a reason.
         refused: how many actions of a script, or of a team, could not be taken; in scored episodes.
@@ -98,7 +99,7 @@ class Row:
     augrc: float | None = None
     losses: Losses | None = None
     seal: str | None = None
-    reports: int = 0
+    impact_reports: int = 0
     node_f1: float | None = None
     edge_f1: float | None = None
     exact_roots: float | None = None
@@ -113,6 +114,7 @@ class Row:
     attempts: int = 1
     refused: int = 0
     first_refused: str | None = None
+    said: float | None = None
 
     @property
     def policies(self) -> list[str]:
@@ -189,7 +191,7 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: int) -> Ro
             ).values()
         ),
         seal=run.manifest.seal,
-        reports=len(impacts),
+        impact_reports=len(impacts),
         node_f1=mean_known(impact.node_f1 for impact in impacts),
         edge_f1=mean_known(impact.edge_f1 for impact in impacts),
         exact_roots=mean_known(impact.exact_roots for impact in impacts),
@@ -207,8 +209,17 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: int) -> Ro
         first_unread=unread[0].text if unread else None,
         first_unscored=next((row.cause for row in grades if isinstance(row, Unscored)), None),
         refused=len(refused),
-        first_refused=refused[0].reason if refused else None,
+        first_refused=next(map(_told, refused), None),
+        said=mean_known(
+            float(len(state.facts.reports)) for state in states if split and len(split) > 1
+        ),
     )
+
+
+def _told(action: Malformed) -> str:
+    """The reason of a refused action, with its role."""
+    by, reason = action.by, action.reason
+    return reason if by is None or reason.startswith(f"{by} ") else f"{by}: {reason}"
 
 
 def _located(ranked: Sequence[tuple[str, _Ranked]]) -> tuple[Located, ...]:

@@ -18,10 +18,10 @@ TOO_MANY_CUT: Final = 0.1
 
 @attrs.frozen
 class Usage:
-    """Counts of a model's answered requests.
+    """Counts of a model's answered requests, and of retries.
 
     ``completion_tokens`` include thoughts. ``cut_off`` counts replies that ended at the limit
-    (``finish_reason`` is ``length``), ``retries`` how often answered requests were sent again.
+    (``finish_reason`` is ``length``), ``retries`` how often any request was sent again.
     """
 
     requests: int = 0

@@ -28,7 +28,7 @@ from logtriage.roles.splits import SplitLike, get_role_split
 from logtriage.state import Closing, State, initial_state
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Topology
-from logtriage.vector import CREDITS, encode_team_tokens, team_tokens_of
+from logtriage.vector import CREDITS, encode_team_tokens, role_tokens_of
 from logtriage.vector.layout import Floats
 from logtriage.world.loading import WorldLike
 
@@ -117,7 +117,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         self.action_spaces = {agent: seat.action_space for agent, seat in self._seats.items()}
         played = self._incidents.task
         self.state_space: spaces.Space[Floats] = box_of(
-            team_tokens_of(self.role_split, played.setting, self.topology, played.horizon)
+            role_tokens_of(self.role_split, None, played.setting, self.topology, played.horizon)
         )
         self._has_text = any(kind == "text" for kind in kinds.values())
         self._show_id, self._index = show_id, -1
@@ -210,7 +210,7 @@ class TriageTeam(ParallelEnv[str, Any, Any]):
         )
 
     def state(self) -> Floats:
-        """The columns (D,) of ``team_tokens_of``: all that any role could see, never the truth."""
+        """What the roles see together (D,), by ``role_tokens_of`` with the role None."""
         return encode_team_tokens(self.core_state, self.role_split)
 
     def render(self) -> str | None:

@@ -9,7 +9,8 @@ over if its lead is not worth the risk. Else it pages, declares, fixes and resol
 an incident that troubles nobody. It knows no probabilities.
 
 A role takes the steps that it may take, by its own slice of the screen, and reports its diagnosis.
-A role that cannot diagnose goes by the reports; until there is one, it waits. Recordings have no
+A role that cannot diagnose goes by the reports; until there is one, it waits, and without any it
+hands over when it is late. Recordings have no
 tokens: :mod:`logtriage.policies.recorded_expert` plays them.
 """
 
@@ -96,13 +97,15 @@ class ExpertPolicy:
 def _steps(observation: Observation, book: Notebook, role: Role) -> Iterator[Action]:
     """The steps left, the most useful first; some of them may be for others to take."""
     by_board = observation.hidden >= _DIAGNOSIS
+    acted = observation.pages or observation.remedies
     if by_board and heard(observation) is None and observation.root_cause is None:
+        if observation.worth_of_hand_over and not acted and observation.ticks_left <= LATE:
+            yield HandOver()
         return
     ranked = open_suspects(observation, book)
     if not ranked:
         yield from _close(observation, book, role)
         return
-    acted = observation.pages or observation.remedies
     in_time = observation.ticks_left > STEPS + observation.horizon // SPARE
     lead = lead_of(observation, ranked)
     if not by_board and not acted and in_time and lead < SURE:

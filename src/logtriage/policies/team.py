@@ -7,6 +7,7 @@ import attrs
 from attrs.converters import optional
 
 from logtriage.actions import (
+    HAND_OVER_TYPES,
     Action,
     Malformed,
     Report,
@@ -175,6 +176,6 @@ def as_taken_by(action: Action, role: Role, *, alone: bool = False) -> Action:
         return action if by is None else attrs.evolve(action, by=by)
     name = action_name(action)
     if name not in role.kinds:
-        may = ", ".join(sorted(role.kinds))
+        may = ", ".join(sorted(role.offered(HAND_OVER_TYPES)))
         return Malformed(describe(action), f"{role.name} may not {name}; it may: {may}", by)
     return attrs.evolve(action, by=role.name) if isinstance(action, Report) else action

@@ -27,8 +27,8 @@ from logtriage.actions import (
     all_actions,
     describe,
 )
-from logtriage.errors import InvalidInput, UnknownName
-from logtriage.roles.words import words_of_groups
+from logtriage.errors import InvalidInput, UnknownName, closest
+from logtriage.roles.words import WORD_GROUPS, words_of_groups
 from logtriage.topology import Tier, Topology
 from logtriage.world.default import default_world
 from logtriage.world.model import World
@@ -122,7 +122,8 @@ class Role:
         budget: the most requests in an incident; None for any number.
 
     Raises:
-        UnknownName: for a view or an action type that does not exist.
+        UnknownName: for a view or an action type that does not exist, and for a word that is nearly
+            the name of a group.
         InvalidInput: for a name that is no short lower-case identifier, words that are given twice
             or no reports, and numbers out of range.
     """
@@ -151,6 +152,8 @@ class Role:
         for word in self.words:
             if self.words.count(word) > 1:
                 raise InvalidInput(f"role {self.name!r}: word {word!r} is given twice")
+            if word not in WORD_GROUPS and closest(word, WORD_GROUPS):
+                raise UnknownName(f"group of words of role {self.name!r}:", word, WORD_GROUPS)
             if Report(word).message != word:
                 raise InvalidInput(f"role {self.name!r}: word {word!r} is not one printable line")
         for field, most in (("delay", 100), ("loss", 100), ("budget", 250)):

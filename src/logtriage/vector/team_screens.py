@@ -195,11 +195,13 @@ class TokenScreens:
     def __init__(self, batch: BatchedTriage, split: RoleSplit) -> None:
         setting = batch.setting.public
         where = setting, batch.topology, batch.task.horizon
-        self.layout = team_tokens_of(split, *where)
+        self._whole = team_tokens_of(split, *where)
+        self.layout = role_tokens_of(split, None, *where)
         self.layouts = tuple(role_tokens_of(split, role, *where) for role in split.roles)
         self.seats = tuple(map(TokenSeat.of, split.roles, self.layouts))
         self._batch, self._split = batch, split
-        widths = {name: self.layout[name].stop - self.layout[name].start for name in _DECLARED}
+        self._runs = runs_of(self.layout.columns)
+        widths = {name: self._whole[name].stop - self._whole[name].start for name in _DECLARED}
         self._parts, declarations = laid_out(widths)
         self._boards = Boards(split, batch.topology, setting.world, declarations)
 
@@ -239,21 +241,22 @@ class TokenScreens:
                 made = seat.request[chosen[lane][places]] & (acts[lane][places] >= 0)
                 boards.made[places, lane] += made
         if boards.late:
-            flags = [batch.episodes.columns[:, self.layout[name]] for name in _DECLARED]
+            flags = [batch.episodes.columns[:, self._whole[name]] for name in _DECLARED]
             boards.declare(np.concatenate(flags, axis=1), batch.ticks)
 
     def look(self, seen: Step) -> tuple[Floats, tuple[Floats, ...], tuple[NDArray[np.int8], ...]]:
-        """The team's observation (N, D), and each role's with its mask."""
-        state = self._state(seen.observation)
+        """What the roles see together (N, D), and each role's observation with its mask."""
+        whole = self._columns(seen.observation)
         observations = tuple(
-            self._slice(state, lane, seat, seen.tick) for lane, seat in enumerate(self.seats)
+            self._slice(whole, lane, seat, seen.tick) for lane, seat in enumerate(self.seats)
         )
+        state = np.concatenate([whole[:, run] for run, _ in self._runs], axis=1)
         masks = tuple(self._mask(seen.mask, lane, seat) for lane, seat in enumerate(self.seats))
         return state, observations, masks
 
-    def _state(self, base: Floats) -> Floats:
-        """The team's observation (N, D), from the engine's, which has its first columns."""
-        layout, boards, numbers = self.layout, self._boards, self._batch.episodes.columns
+    def _columns(self, base: Floats) -> Floats:
+        """All columns of the team (N, D), from the engine's, which are the first of them."""
+        layout, boards, numbers = self._whole, self._boards, self._batch.episodes.columns
         state: Floats = np.empty((len(self._batch), layout.size), np.float32)
         state[:, : base.shape[1]] = base
         declared, owners = numbers[:, layout["declared"]], layout["declared_owner"]
@@ -271,7 +274,7 @@ class TokenScreens:
         return state
 
     def _slice(self, state: Floats, lane: int, seat: TokenSeat, tick: Ints) -> Floats:
-        """What the role ``lane`` sees of the team's observation at ticks (N,)."""
+        """What the role ``lane`` sees of the team's columns at ticks (N,)."""
         screen: Floats = np.empty((len(state), seat.layout.size), np.float32)
         for whole, part in seat.runs:
             screen[:, part] = state[:, whole]
@@ -283,7 +286,7 @@ class TokenScreens:
 
     def _hide_asking(self, screen: Floats, seat: TokenSeat, asker: int) -> None:
         """Hide the last request of the role ``asker`` where the seat's role must not see it."""
-        kind = self._batch.episodes.columns[:, self.layout.base.asked(asker).start]
+        kind = self._batch.episodes.columns[:, self._whole.base.asked(asker).start]
         hidden = ~sees_asking(seat.role)[kind] & (kind > 0)
         for name in ("asked", "asked_service"):
             screen[hidden, seat.layout.blocks[f"{name}:{self._split.names[asker]}"]] = 0

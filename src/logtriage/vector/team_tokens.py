@@ -6,8 +6,8 @@ the window stand apart from requested lines. Each role's request has its own blo
 ``declared_owner`` (m), who owns the declared root cause in this incident; ``report:<role>``, the
 words of :func:`~logtriage.roles.role_words` that a role has reported; ``left:<role>``, how many
 requests it has left, if it has a budget. A role sees the columns that its views, its watched
-services and its kinds of action allow. The batched team computes the same numbers from its arrays;
-a law checks that they agree.
+services and its kinds of action allow; the state has those that any role sees. The batched team
+computes the same numbers from its arrays; a law checks that they agree.
 """
 
 from functools import lru_cache
@@ -64,7 +64,7 @@ _SHOWN_BY: Final[dict[str, tuple[frozenset[str], ...]]] = {
 
 @attrs.frozen(eq=False)
 class TeamTokens(Layout):
-    """The layout of all that any role of a split could see, never the truth.
+    """The layout of all blocks of a team, seen by a role or not.
 
     The first columns are those of ``base``; ``units`` (D,) float32 is the unit of each, and
     ``service`` (D,) the watched service that it belongs to, or -1.
@@ -78,9 +78,12 @@ class TeamTokens(Layout):
 
 @attrs.frozen(eq=False)
 class RoleTokens(Layout):
-    """The layout of what one role sees; ``columns`` (D,) are its columns of the team, ascending."""
+    """The layout of what one role sees; ``columns`` (D,) are its columns of the team, ascending.
 
-    role: Role
+    If ``role`` is None, it is the layout of what the roles see together.
+    """
+
+    role: Role | None
     team: TeamTokens
     columns: Columns
 
@@ -166,24 +169,25 @@ def _shows(role: Role, block: str, team: TeamTokens) -> bool:
 
 @lru_cache(maxsize=256)
 def role_tokens_of(
-    split: SplitLike, role: Role, setting: Setting, topology: Topology, horizon: int
+    split: SplitLike, role: Role | None, setting: Setting, topology: Topology, horizon: int
 ) -> RoleTokens:
-    """The layout of what one role of a split sees, in the team's order of blocks."""
+    """What one role of a split sees, or any role (None), in the team's order of blocks."""
     team = team_tokens_of(split, setting, topology, horizon)
-    here = np.array([-1, *sorted(watched(role, topology))])
-    shown = {
-        name: place.start + np.flatnonzero(np.isin(team.service[place], here))
-        for name, place in team.blocks.items()
-        if _shows(role, name, team)
-    }
-    columns = np.concatenate(list(shown.values()))
+    seen = np.zeros(team.size, bool)
+    for viewer in team.split.roles if role is None else (role,):
+        here = np.array([-1, *sorted(watched(viewer, topology))])
+        for name, place in team.blocks.items():
+            if _shows(viewer, name, team):
+                seen[place] |= np.isin(team.service[place], here)
+    columns = np.flatnonzero(seen)
     columns.setflags(write=False)
-    blocks = laid_out({name: len(places) for name, places in shown.items() if len(places)})
+    widths = {name: int(seen[place].sum()) for name, place in team.blocks.items()}
+    blocks = laid_out({name: width for name, width in widths.items() if width})
     return RoleTokens(topology, *blocks, role, team, columns)
 
 
 def encode_team_tokens(state: State, split: SplitLike) -> Floats:
-    """The observation of all roles of a split together, shape (D,) of :func:`team_tokens_of`.
+    """What the roles of a split see together (D,), laid out by :func:`role_tokens_of`.
 
     Raises:
         InvalidInput: as :func:`logtriage.evidence.simulation_of`.
@@ -244,5 +248,4 @@ def _encode(state: State, split: SplitLike, role: Role | None) -> Floats:
         left = requests_left(state, split, asker)
         if left is not None:
             numbers[layout[f"left:{asker.name}"]] = left
-    team = in_units(numbers, layout.units)
-    return team if role is None else team[role_tokens_of(split, role, *where).columns]
+    return in_units(numbers, layout.units)[role_tokens_of(split, role, *where).columns]

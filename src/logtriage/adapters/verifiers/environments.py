@@ -15,12 +15,11 @@ from logtriage.adapters.episode import Episode
 from logtriage.adapters.rewards import metrics_of
 from logtriage.adapters.team_episode import TeamEpisode
 from logtriage.adapters.verifiers.rows import RoleData, TriageTask, incident_of_row, shares_of
-from logtriage.conversations.teams import joint_wires
+from logtriage.conversations.teams import joint_transcript
 from logtriage.errors import InvalidInput
 from logtriage.grading import Graded, grade_transcript
 from logtriage.roles import Role
 from logtriage.roles.splits import get_role_split
-from logtriage.transcript import Transcript
 
 _SECOND = "A role acts once in a tick; see the first call."  # to a second call
 
@@ -71,16 +70,7 @@ def team_grade(traces: Iterable[vf.Trace]) -> Graded:
         name: [message.model_dump() for message in trace.assistant_messages]
         for name, trace in by_role.items()
     }
-    wires, ticks = joint_wires(replies, split, incident.topology)
-    played = Transcript(
-        incident.id,
-        tuple(wires),
-        ticks=ticks,
-        seal=incident.seal,
-        role_split=split.name,
-        world=incident.world_mark,
-        role_split_mark=split.fingerprint,
-    )
+    played = joint_transcript(replies, split, incident)
     return grade_transcript(played, resolve=lambda _: incident)
 
 

@@ -5,8 +5,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from logtriage.actions import IdentifyRootCause, Malformed, action_name, action_value, describe
+from logtriage.actions import (
+    IdentifyRootCause,
+    Malformed,
+    Wait,
+    action_name,
+    action_value,
+    describe,
+)
 from logtriage.conversations.words import words_of
+from logtriage.dynamics import transition_jointly
 from logtriage.grading import Grade, grade
 from logtriage.joint import hears, observe_roles
 from logtriage.observation import Observation, observe, slice_for
@@ -104,7 +112,8 @@ def episode_data(
             tick["levels"] = list(levels(state))
             tick["edge"] = _edge(seen)
     if scored:
-        data["falls"] = [attrs.asdict(fall) for fall in waterfall(grades)]
+        falls = waterfall(grades)
+        data["falls"] = [attrs.asdict(fall) | {"place": place_of(fall, states)} for fall in falls]
     if (explained := episode.explained) is not None:
         data["parts"] = [[name, getattr(explained, field)] for field, name in PARTS]
         data["hardness"] = getattr(explained, HARDNESS[0])
@@ -247,38 +256,47 @@ class Fall:
 def waterfall(grades: Sequence[Grade]) -> tuple[Fall, ...]:
     """The steps from 0 to an episode's last grade; ``grades`` has one for each state."""
     last = grades[-1]
-    # A grade may lack a criterion, as after a hand-over.
-    scores = [{row.name: row.score for row in grade.criteria} for grade in grades]
-    factors = [{row.name: row.factor for row in grade.discounts} for grade in grades]
     falls = [
-        Fall(
-            criterion.name,
-            "criterion",
-            criterion.score * criterion.weight,
-            criterion.reason,
-            _tick_of([by_name.get(criterion.name, 0.0) for by_name in scores]),
-            criterion.score,
-            criterion.weight,
-        )
-        for criterion in last.criteria
+        Fall(one.name, "criterion", one.score * one.weight, one.reason, None, one.score, one.weight)
+        for one in last.criteria
     ]
     total = sum(fall.points for fall in falls)
     for discount in last.discounts if last.gate is None else ():  # a gate takes everything
         name, factor = discount.name, discount.factor
         lost = total * (factor - 1.0)
-        tick = _tick_of([by_name.get(name, 1.0) for by_name in factors])
-        falls.append(Fall(name, "discount", lost, discount.reason, tick, factor))
+        falls.append(Fall(name, "discount", lost, discount.reason, None, factor))
         total += lost
     if last.gate is not None:
-        held = [grade.gate == last.gate for grade in grades]
-        reason = last.gate_reason or ""
-        falls.append(Fall(last.gate, "gate", -total, reason, _tick_of(held)))
+        falls.append(Fall(last.gate, "gate", -total, last.gate_reason or "", None))
         total = 0.0
     rest = last.score - total
     if abs(rest) > _ROUNDING:
         reason = "the rubric keeps its grades within bounds"
         falls.append(Fall("bounds", "bounds", rest, reason, tick=None))
-    return tuple(falls)
+    return tuple(
+        attrs.evolve(fall, tick=_tick_of([_level(graded, fall) for graded in grades]))
+        for fall in falls
+    )
+
+
+def place_of(fall: Fall, states: Sequence[State]) -> int | None:
+    """The index in its tick of the action that decided a step; None if no action did."""
+    if fall.tick is None:
+        return None
+    before, after = states[fall.tick : fall.tick + 2]
+    acts = after.actions[len(before.actions) :]
+    for place in reversed(range(len(acts))):
+        without = (*acts[:place], *(Wait(),) * (len(acts) - place))
+        if _level(grade(transition_jointly(before, without)), fall) != _level(grade(after), fall):
+            return place
+    return None
+
+
+def _level(graded: Grade, fall: Fall) -> float:
+    """The score of a step's criterion, its factor, or whether its gate holds."""
+    rows = {row.name: row.score for row in graded.criteria}  # it may lack one, as after a hand-over
+    rows |= {row.name: row.factor for row in graded.discounts}
+    return rows.get(fall.name, 1.0 if fall.kind == "discount" else graded.gate == fall.name)
 
 
 def _tick_of(values: Sequence[float]) -> int | None:

@@ -7,10 +7,11 @@ function toldAt(episode, t) {
   return acts ? acts.map((act) => act.told).join("; ") : ended(episode);
 }
 
-// The same without the roles that waited.
-function deedAt(episode, t) {
-  const deeds = (episode.ticks[t].acts ?? []).filter((act) => act.kind !== "wait");
-  return deeds.map((act) => act.told).join("; ") || "waiting";
+// The action that decided a step of the grade, with its role.
+function deciderOf(episode, { tick, place }) {
+  const act = episode.ticks[tick].acts?.[place];
+  if (!act) return ", as time passed";
+  return ` by ${act.role === null ? "" : `${facts.roles.roles[act.role].name}: `}${act.told}`;
 }
 
 // With how sure the agent was, and the beginning of what nobody understood.

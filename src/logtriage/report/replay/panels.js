@@ -202,7 +202,7 @@ function gradePanel(episode, place, go) {
     name: spaced(fall.name),
     detail: fall.kind === "criterion" ? `${fixed(fall.score, 2)} × ${fixed(fall.weight, 2)}` : fall.kind === "discount" ? `× ${fixed(fall.score, 2)}` : fall.kind,
     whole: fall.kind === "criterion" ? fall.weight : 0,
-    reason: [fall.reason, " ", fall.tick === null ? null : el("button", { type: "button", class: "link", onclick: () => go({ t: fall.tick }) }, `decided at tick ${fall.tick} by ${deedAt(episode, fall.tick)}`)],
+    reason: [fall.reason, " ", fall.tick === null ? null : el("button", { type: "button", class: "link", onclick: () => go({ t: fall.tick }) }, `decided at tick ${fall.tick}${deciderOf(episode, fall)}`)],
   }));
   return panel("Grade", { class: "grade-panel" }, cascade(steps, episode.row[GRADE]), hindsight(episode));
 }

@@ -6,7 +6,7 @@ function talkPanel(episode, place) {
   const known = episode.ticks[place.t].doubts;
   if (!known && !news.length) return null;
   return panel("Who knows what", { class: "talk" },
-    known && el("p", { class: "note" }, "What is left in doubt of all that any role was shown, and of what each was shown by itself, without what it was told. Between the two lies what the roles must tell each other."),
+    known && el("p", { class: "note" }, "What is left in doubt of all that any role was shown, and of what each was shown by itself, without what it was told. Between the two lies, on average, what the roles must tell each other."),
     known && el("table", { class: "asks" },
       el("thead", {}, el("tr", {}, ["shown to", "doubt, bits", "likeliest root cause"].map((title) => el("th", { scope: "col" }, title)))),
       el("tbody", {}, known.map(([bits, root, share], row) =>
