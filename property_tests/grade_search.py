@@ -12,12 +12,8 @@ from itertools import permutations
 import attrs
 
 import logtriage as lt
-from logtriage.beliefs import belief
 from logtriage.drawing.incidents import truth_of
-from logtriage.dynamics import transition
-from logtriage.grading import Rubric
 from logtriage.grading.grade import score
-from logtriage.state import initial_state
 
 #: A probability, and the incident if that hypothesis is true.
 Chance = tuple[float, lt.Incident]
@@ -28,7 +24,7 @@ Rows = list[tuple[float, lt.State]]
 def likeliest(incident: lt.Incident, count: int) -> list[Chance]:
     """The likeliest hypotheses of the first screen that ask for different responses."""
     assert incident.world is not None
-    held = belief(initial_state(incident))
+    held = lt.belief(lt.initial_state(incident))
     ranked = sorted(zip(held.probabilities, held.hypotheses, strict=True), key=lambda row: -row[0])
     found: dict[object, Chance] = {}
     for probability, one in ranked[:50]:
@@ -47,13 +43,13 @@ def likeliest(incident: lt.Incident, count: int) -> list[Chance]:
 class Search:
     """The search under a rubric, of plans with so many pages and remedies at most."""
 
-    rubric: Rubric
+    rubric: lt.Rubric
     most_pages: int = 2
     most_remedies: int = 2
 
     def by_first_move(self, chances: Sequence[Chance]) -> tuple[float, float]:
         """The best that starts with a remedy; and the best that does not."""
-        rows = [(weight, initial_state(one)) for weight, one in chances]
+        rows = [(weight, lt.initial_state(one)) for weight, one in chances]
         return self._remedied(rows), max(self._paged(rows), self._closed(rows))
 
     def _best(self, rows: Rows) -> float:
@@ -110,7 +106,7 @@ class Search:
 
 
 def _taken(rows: Rows, action: lt.Action) -> Rows:
-    return [(weight, transition(state, action)) for weight, state in rows]
+    return [(weight, lt.transition(state, action)) for weight, state in rows]
 
 
 def _open(rows: Rows) -> Rows:

@@ -12,19 +12,13 @@ from hypothesis.strategies import SearchStrategy
 
 import logtriage as lt
 from logtriage import incident_ids as incident_ids_of
-from logtriage import make_incident
 from logtriage.actions import (
     ACTION_TYPES,
     FAULT_CATEGORIES,
     KEPT_TEXT,
     SEVERITIES,
     TEAM_ACTION_TYPES,
-    ClassifyFault,
-    HandOver,
-    Report,
-    Wait,
     action_name,
-    all_actions,
 )
 from logtriage.drawing import Seal
 from logtriage.drawing.generator import draw_incident
@@ -90,7 +84,7 @@ def benign_incidents(draw: st.DrawFn, tasks: tuple[TaskSpec, ...] = DRAWN) -> lt
     task = draw(st.sampled_from([one for one in tasks if one.setting.benign and one.topology]))
     split, block = draw(st.sampled_from(SPLITS)), draw(st.integers(0, 100_000))
     neighbours = incident_ids_of(task.id, split, 200, 200 * block)
-    return next(one for one in map(make_incident, neighbours) if one.truth.benign)
+    return next(one for one in map(lt.make_incident, neighbours) if one.truth.benign)
 
 
 def simulation_of(incident: lt.Incident) -> Simulation:
@@ -130,9 +124,9 @@ def incidents(
         return draw(benign_incidents(drawable))
     by_id = tuple(task for task in tasks if task.topology or max_services >= 60)
     if way == 5 and by_id:
-        return make_incident(draw(incident_ids(by_id, (SEALED,))), seal=SEAL)
+        return lt.make_incident(draw(incident_ids(by_id, (SEALED,))), seal=SEAL)
     if way < 2:
-        return make_incident(draw(incident_ids(by_id)))
+        return lt.make_incident(draw(incident_ids(by_id)))
     task = draw(st.sampled_from(drawable))
     number = IncidentId(task, draw(st.sampled_from(SPLITS)), draw(st.integers(0, 1_000_000)))
     return draw_incident(task, number, draw(topologies(max_services)))
@@ -187,11 +181,11 @@ def actions(topology: lt.Topology) -> SearchStrategy[lt.Action]:
         st.builds(lt.IdentifyRootCause, service, st.none() | st.floats(0, 1)),
         st.builds(lt.Escalate, st.sampled_from(topology.teams)),
         st.builds(lt.Remediate, st.sampled_from(topology.remedies), service),
-        st.builds(ClassifyFault, st.sampled_from(FAULT_CATEGORIES)),
+        st.builds(lt.ClassifyFault, st.sampled_from(FAULT_CATEGORIES)),
         st.builds(lt.RequestMoreLogs, st.sampled_from((None, *names))),
         st.builds(lt.RequestMetrics, service),
         st.builds(lt.RequestTraces, service),
-        st.sampled_from((lt.Resolve(), lt.Ignore(), HandOver())),
+        st.sampled_from((lt.Resolve(), lt.Ignore(), lt.HandOver())),
         malformed_actions(),
     )
 
@@ -284,13 +278,13 @@ def role_actions(incident: lt.Incident, role: Role) -> SearchStrategy[lt.Action]
     """What a role may do on an incident: every kind as likely, the right answers often."""
     topology = incident.topology
     by_kind: dict[str, list[lt.Action]] = {}
-    for action in all_actions(topology):
+    for action in lt.all_actions(topology):
         by_kind.setdefault(action_name(action), []).append(action)
     for action in perfect_actions(incident):
         by_kind[action_name(action)].extend([action] * 20)
     world = incident.world or load_world("oncall")
-    said = [Report(word, role.name) for word in (*report_words(world), "it hangs")]
-    by_kind |= {"report": list(said), "wait": [Wait()]}
+    said = [lt.Report(word, role.name) for word in (*report_words(world), "it hangs")]
+    by_kind |= {"report": list(said), "wait": [lt.Wait()]}
     kinds = sorted(role.may)
     read = st.sampled_from(kinds).flatmap(lambda kind: st.sampled_from(by_kind[kind]))
     broken = st.builds(lt.Malformed, st.text(max_size=9), st.text(max_size=9), st.just(role.name))

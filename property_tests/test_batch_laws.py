@@ -10,24 +10,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from logtriage import Action, HandOver, Incident, Remediate, RequestMoreLogs, Topology, grade
+import logtriage as lt
 from logtriage.actions import SEVERITIES
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import SPLITS, IncidentId
 from logtriage.dynamics import play
-from logtriage.grading import (
-    TRIAGE_3,
-    Criterion,
-    Rubric,
-    Truths,
-    action_array,
-    grade_batch,
-    truths_of,
-)
+from logtriage.grading import TRIAGE_3, Criterion, Truths, action_array, grade_batch, truths_of
 from logtriage.grading import batch as batch_module
 from logtriage.grading import tables as tables_module
 from logtriage.grading.batch import CLOSINGS, BatchGrades
-from logtriage.grading.debrief import Grade
 from logtriage.grading.rubric import Discount, Gate
 from logtriage.grading.tables import DISCOUNTS, GATES, MEASURES
 from logtriage.incident import Part
@@ -54,7 +45,7 @@ def _kernels() -> Iterator[None]:
 
 
 @st.composite
-def batches(draw: st.DrawFn, max_size: int = 6) -> list[Incident]:
+def batches(draw: st.DrawFn, max_size: int = 6) -> list[lt.Incident]:
     """Incidents of one topology: drawn ones, benign ones, and some with the truth bent."""
     topology = draw(topologies())
     drawn = draw(st.lists(bent(topology) | plain(topology), min_size=1, max_size=max_size))
@@ -64,7 +55,7 @@ def batches(draw: st.DrawFn, max_size: int = 6) -> list[Incident]:
 
 
 @st.composite
-def plain(draw: st.DrawFn, topology: Topology) -> Incident:
+def plain(draw: st.DrawFn, topology: lt.Topology) -> lt.Incident:
     small = len(topology) <= 12  # to weigh sets of faults takes a while on each new topology
     task = draw(st.sampled_from((*OF_ONE_WORLD, *COMPOUND_TASKS) if small else OF_ONE_WORLD))
     number = IncidentId(task, draw(st.sampled_from(SPLITS)), draw(st.integers(0, 1_000_000)))
@@ -72,7 +63,7 @@ def plain(draw: st.DrawFn, topology: Topology) -> Incident:
 
 
 @st.composite
-def bent(draw: st.DrawFn, topology: Topology) -> Incident:
+def bent(draw: st.DrawFn, topology: lt.Topology) -> lt.Incident:
     """Truths that no task draws: several answers, none, odd horizons and closing rules."""
     incident = draw(plain(topology))
     services, teams = st.sampled_from(topology.names), st.sampled_from(topology.teams)
@@ -103,7 +94,7 @@ def bent(draw: st.DrawFn, topology: Topology) -> Incident:
 
 
 @st.composite
-def rubrics(draw: st.DrawFn) -> Rubric:
+def rubrics(draw: st.DrawFn) -> lt.Rubric:
     """Rubrics made of the measures and gates that have kernels, in any mixture."""
     if draw(st.integers(0, 3)) == 0:
         return draw(st.sampled_from([ROOT_CAUSE_ALONE, TRIAGE_3]))
@@ -148,13 +139,13 @@ def reweighted(draw: st.DrawFn, rows: tuple[Criterion, ...]) -> tuple[Criterion,
 
 
 def graded(
-    incidents: Sequence[Incident], lists: Sequence[Sequence[Action]], rubric: Rubric
-) -> list[Grade]:
+    incidents: Sequence[lt.Incident], lists: Sequence[Sequence[lt.Action]], rubric: lt.Rubric
+) -> list[lt.Grade]:
     """What the scalar grader says of each."""
-    return [grade(state, rubric, unplayed=left) for state, left in map(play, incidents, lists)]
+    return [lt.grade(state, rubric, unplayed=left) for state, left in map(play, incidents, lists)]
 
 
-def assert_equal(grades: BatchGrades, rows: Sequence[Grade]) -> None:
+def assert_equal(grades: BatchGrades, rows: Sequence[lt.Grade]) -> None:
     assert len(grades) == len(rows)
     for row, wanted in enumerate(rows):
         assert float(grades.scores[row]).hex() == wanted.score.hex()
@@ -166,15 +157,19 @@ def assert_equal(grades: BatchGrades, rows: Sequence[Grade]) -> None:
 
 
 @st.composite
-def thorough_plans(draw: st.DrawFn, incident: Incident) -> list[Action]:
+def thorough_plans(draw: st.DrawFn, incident: lt.Incident) -> list[lt.Action]:
     """Most of the right actions, looks and wrong remedies among them, and the right end."""
     *steps, end = perfect_actions(incident)
-    remedy = Remediate(draw(st.sampled_from(SEVEN_SERVICES.remedies)), incident.topology.names[0])
-    drawn = st.lists(st.sampled_from([*steps, RequestMoreLogs(), remedy, remedy]), max_size=14)
-    return [*draw(drawn), draw(st.sampled_from([end, end, HandOver()]))]
+    remedy = lt.Remediate(
+        draw(st.sampled_from(SEVEN_SERVICES.remedies)), incident.topology.names[0]
+    )
+    drawn = st.lists(st.sampled_from([*steps, lt.RequestMoreLogs(), remedy, remedy]), max_size=14)
+    return [*draw(drawn), draw(st.sampled_from([end, end, lt.HandOver()]))]
 
 
-def arrays(incidents: Sequence[Incident], lists: Sequence[Sequence[Action]]) -> tuple[Truths, Any]:
+def arrays(
+    incidents: Sequence[lt.Incident], lists: Sequence[Sequence[lt.Action]]
+) -> tuple[Truths, Any]:
     """Truths and actions, with hand-overs if any incident can be handed over."""
     truths = truths_of(incidents)
     some = bool(truths.takes_hand_over.any())
@@ -182,7 +177,7 @@ def arrays(incidents: Sequence[Incident], lists: Sequence[Sequence[Action]]) -> 
 
 
 @st.composite
-def jobs(draw: st.DrawFn) -> tuple[list[Incident], list[list[Action]]]:
+def jobs(draw: st.DrawFn) -> tuple[list[lt.Incident], list[list[lt.Action]]]:
     """Incidents of one topology with a list of actions each."""
     incidents = draw(batches())
     longest = draw(st.sampled_from([0, 3, 20, 80]))
@@ -195,7 +190,7 @@ def jobs(draw: st.DrawFn) -> tuple[list[Incident], list[list[Action]]]:
 
 @given(jobs(), rubrics(), st.booleans())
 def test_a_batch_is_graded_as_its_rows_are(
-    job: tuple[list[Incident], list[list[Action]]], rubric: Rubric, by_tick: bool
+    job: tuple[list[lt.Incident], list[list[lt.Action]]], rubric: lt.Rubric, by_tick: bool
 ) -> None:
     incidents, lists = job
     truths, actions = arrays(incidents, lists)
@@ -204,7 +199,9 @@ def test_a_batch_is_graded_as_its_rows_are(
 
 
 @given(jobs())
-def test_one_by_one_a_batch_is_graded_alike(job: tuple[list[Incident], list[list[Action]]]) -> None:
+def test_one_by_one_a_batch_is_graded_alike(
+    job: tuple[list[lt.Incident], list[list[lt.Action]]],
+) -> None:
     incidents, lists = job
     truths, actions = arrays(incidents, lists)
     kernels = grade_batch(truths, actions, TRIAGE_3)
@@ -219,7 +216,7 @@ def test_one_by_one_a_batch_is_graded_alike(job: tuple[list[Incident], list[list
 
 @given(jobs(), st.sampled_from([1, 4, 64, 1 << 20]))
 def test_tables_of_any_size_give_the_same_totals(
-    job: tuple[list[Incident], list[list[Action]]], size: int
+    job: tuple[list[lt.Incident], list[list[lt.Action]]], size: int
 ) -> None:
     """Small tables force criteria to be added one by one."""
     incidents, lists = job
@@ -237,7 +234,7 @@ def test_tables_of_any_size_give_the_same_totals(
 
 @given(jobs())
 def test_neither_repeats_nor_padding_nor_type_matter(
-    job: tuple[list[Incident], list[list[Action]]],
+    job: tuple[list[lt.Incident], list[list[lt.Action]]],
 ) -> None:
     incidents, lists = job
     repeat = np.arange(3 * len(incidents)) % len(incidents)

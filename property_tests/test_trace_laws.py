@@ -10,8 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import logtriage as lt
-from logtriage.beliefs import belief
-from logtriage.dynamics import transition
 from logtriage.evidence import evidence
 from logtriage.trace import ScreenTrace, remember, trace_of
 from logtriage.world.schedule import Cell, cells, news
@@ -45,7 +43,7 @@ def replayed(state: lt.State) -> lt.State:
 
 def believed(state: lt.State) -> object:
     """All that a belief is made of."""
-    held = belief(state).posterior
+    held = lt.belief(state).posterior
     rows = (held.weights, held.logs, held.severities, held.fixed, held.own)
     return [row.tolist() for row in rows], held.seen
 
@@ -108,7 +106,7 @@ def test_news_are_the_cells_that_stood_on_no_earlier_screen(states: tuple[lt.Sta
 def test_a_trace_holds_no_state_and_is_not_pickled(states: tuple[lt.State, ...]) -> None:
     for state in states:
         lt.observe(state)
-        belief(state)
+        lt.belief(state)
         trace = trace_of(state)
         assert isinstance(trace, ScreenTrace)
         for field in attrs.fields(ScreenTrace):
@@ -124,11 +122,11 @@ def test_threads_that_fill_a_trace_at_once_agree(task: str) -> None:
     incident = lt.make_incident(f"{task}/train/7")
     states = [lt.State(incident)]
     for action in _asking(incident):
-        states.append(transition(states[-1], action))
+        states.append(lt.transition(states[-1], action))
     expected = [(lt.observe(replayed(one)), evidence(replayed(one))) for one in states]
     shared = [replayed(states[0])]
     for action in _asking(incident):
-        shared.append(transition(shared[-1], action))
+        shared.append(lt.transition(shared[-1], action))
 
     def look(offset: int) -> list[tuple[lt.Observation, object]]:
         order = [*range(offset % len(shared), len(shared)), *range(offset % len(shared))]

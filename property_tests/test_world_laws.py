@@ -33,7 +33,7 @@ from property_tests.strategies import (
     joint_episodes,
     simulation_of,
 )
-from tests.builders import FIVE_TEAMS
+from tests.builders import FIVE_TEAMS, known
 
 WORLD = load_world("oncall")
 
@@ -45,8 +45,7 @@ def setting_of_any_task(draw: st.DrawFn) -> Setting:
     first, other = draw(st.sampled_from(TASKS)), draw(st.sampled_from(others))
     setting = draw(st.sampled_from((first.setting, other.setting)))
     assume(setting is not None)
-    assert setting is not None
-    return setting
+    return known(setting)
 
 
 @given(setting_of_any_task(), st.data())
@@ -116,8 +115,7 @@ def test_the_edge_shows_the_severity_from_the_announced_tick_on(incident: lt.Inc
             if weight:
                 worst = min(bands[part] for part in token.split("/"))
                 assert list(lt.Severity)[worst] == (incident.truth.severity or "P3")
-    panel = lt.observe(lt.initial_state(incident)).edge
-    assert panel is not None
+    panel = known(lt.observe(lt.initial_state(incident)).edge)
     for rule in world.setting.world.rules.severity_rule:
         worse = panel.error_bp >= rule.errors or panel.p99_ms >= rule.p99
         worst = min(bands[part] for part in panel.token.split("/"))
@@ -174,8 +172,7 @@ def test_the_right_remedy_is_seen_at_once(incident: lt.Incident) -> None:
     while not states[-1].is_closed:
         states.append(lt.transition(states[-1], Wait()))
     for state in states:
-        panel = lt.observe(state).edge
-        assert panel is not None
+        panel = known(lt.observe(state).edge)
         (*_, shown) = (one for one in evidence(state) if one.channel is Channel.EDGE)
         assert panel.token == shown.token
         assert panel.token in (early if shown.start < setting.severity_from else recovered)

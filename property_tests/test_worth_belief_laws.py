@@ -8,14 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import logtriage as lt
-from logtriage.beliefs import Belief, belief
+from logtriage.beliefs import Belief
 from logtriage.beliefs.ledgers import UNIT
 from logtriage.beliefs.questions import Asked
 from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER, truth_of
 from logtriage.dynamics import play_jointly
-from logtriage.errors import InvalidInput
 from logtriage.grading.grade import score
-from logtriage.playing import play
 from logtriage.policies.oracle import perfect_actions
 from logtriage.registry import make_policy
 from logtriage.world.conditions import Hypothesis
@@ -79,7 +77,7 @@ def expected(state: lt.State, held: Belief, actions: Sequence[lt.Action]) -> flo
 @settings(max_examples=30)
 @given(states_with_worth())
 def test_the_best_plan_is_worth_its_mean_grade(state: lt.State) -> None:
-    held = belief(state)
+    held = lt.belief(state)
     plan = held.best()
     assert expected(state, held, plan.actions) == pytest.approx(plan.value, abs=2e-4)
     assert held.value() == pytest.approx(plan.value, abs=1e-6)
@@ -88,7 +86,7 @@ def test_the_best_plan_is_worth_its_mean_grade(state: lt.State) -> None:
 @settings(max_examples=8)
 @given(states_with_worth(("compound_failure-v4",)))
 def test_the_best_plan_for_several_faults_is_worth_its_mean_grade(state: lt.State) -> None:
-    held = belief(state)
+    held = lt.belief(state)
     case = held.planner()
     plan = case.best()
     grades = case.grades([plan.actions], 0)[0, 0]  # type: ignore[union-attr]
@@ -106,20 +104,20 @@ def test_the_best_plan_for_several_faults_is_worth_its_mean_grade(state: lt.Stat
 @settings(max_examples=30)
 @given(states_with_worth(), st.sampled_from((lt.Resolve(), lt.Ignore(), lt.HandOver())))
 def test_closing_is_worth_its_mean_grade(state: lt.State, close: lt.Action) -> None:
-    held = belief(state)
+    held = lt.belief(state)
     found = held.planner().closed(state.tick + 1, close)
     assert found == pytest.approx(expected(state, held, [close]), abs=2e-4)
-    over = belief(lt.transition(state, close))
+    over = lt.belief(lt.transition(state, close))
     team = over.topology.teams[0]
     for planned in (over.best, over.value, over.page_values, lambda: over.bar(team)):
-        with pytest.raises(InvalidInput, match=r"closed: .*shaping.value_of\(state\)"):
+        with pytest.raises(lt.InvalidInput, match=r"closed: .*shaping.value_of\(state\)"):
             planned()
 
 
 @settings(max_examples=30)
 @given(states_with_worth())
 def test_no_plan_is_worth_less_than_handing_over_where_that_is_possible(state: lt.State) -> None:
-    held = belief(state)
+    held = lt.belief(state)
     touched = any(isinstance(one, lt.Escalate | lt.Remediate) for one in state.actions)
     over = score(lt.transition(state, lt.HandOver()))
     plan = held.best()
@@ -135,7 +133,7 @@ def test_no_plan_is_worth_less_than_handing_over_where_that_is_possible(state: l
 def test_asking_costs_no_more_than_its_tick(state: lt.State) -> None:
     names = state.incident.topology.names
     requests: tuple[lt.Action, ...] = (lt.RequestMetrics(names[0]), lt.RequestTraces(names[-1]))
-    for one in Asked.of(belief(state), requests).worths():  # type: ignore[arg-type]
+    for one in Asked.of(lt.belief(state), requests).worths():  # type: ignore[arg-type]
         assert one.grade >= -0.02
 
 
@@ -145,7 +143,7 @@ def test_the_observer_hands_over_where_a_hand_over_is_worth_more_than_it_expects
         handed = 0
         for number in range(12):
             one = with_hand_over(lt.make_incident(f"cascading_failure-v4-fog3/val/{number}"))
-            end = play(attrs.evolve(one, worth_of_hand_over=worth), make_policy("observer:2"))
+            end = lt.play(attrs.evolve(one, worth_of_hand_over=worth), make_policy("observer:2"))
             handed += lt.HandOver() in end.actions
             if lt.HandOver() in end.actions:
                 assert end.actions[-1] == lt.HandOver()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import attrs
 import pytest
@@ -21,6 +21,7 @@ from logtriage.world.default import default_world
 from logtriage.world.telemetry import Alert, Change, Gauge, LogLine, Reading, Signal, Trace
 from logtriage.world.topologies import random_topology
 
+T = TypeVar("T")
 #: The topologies of the default world.
 FIVE_TEAMS = default_world().topologies["seven-services-five-teams"]
 SEVEN_SERVICES = default_world().topologies["seven-services"]
@@ -66,6 +67,12 @@ def anybody(count: int) -> RoleSplit:
     return RoleSplit(f"anybody_{count}", roles)
 
 
+def known(value: T | None) -> T:
+    """A value that may be lacking, and is not."""
+    assert value is not None
+    return value
+
+
 def prompt_of(task: TaskSpec, reply: Reply = "json") -> str:
     """The system prompt of a task's first incident of ``val``."""
     return lt.system_prompt(lt.make_incident(f"{task.id}/val/0"), reply)
@@ -103,11 +110,7 @@ class StillTelemetry:
     def window(self, tick: int) -> tuple[LogLine, ...]:  # noqa: ARG002
         return ()
 
-    def service_logs(
-        self,
-        service: int,  # noqa: ARG002
-        tick: int,  # noqa: ARG002
-    ) -> tuple[LogLine, ...]:
+    def service_logs(self, service: int, tick: int) -> tuple[LogLine, ...]:  # noqa: ARG002
         return ()
 
     def overview(self, tick: int) -> tuple[LogLine, ...]:  # noqa: ARG002
@@ -116,24 +119,13 @@ class StillTelemetry:
     def health(self, service: int, tick: int) -> Reading | None:  # noqa: ARG002
         return Reading(5, 40, 40)
 
-    def signals(
-        self,
-        tick: int,  # noqa: ARG002
-    ) -> tuple[tuple[Signal, ...], ...]:
+    def signals(self, tick: int) -> tuple[tuple[Signal, ...], ...]:  # noqa: ARG002
         return ()
 
-    def metrics(
-        self,
-        service: int,  # noqa: ARG002
-        tick: int,  # noqa: ARG002
-    ) -> tuple[Gauge, ...]:
+    def metrics(self, service: int, tick: int) -> tuple[Gauge, ...]:  # noqa: ARG002
         return ()
 
-    def traces(
-        self,
-        service: int,  # noqa: ARG002
-        tick: int,  # noqa: ARG002
-    ) -> tuple[Trace, ...]:
+    def traces(self, service: int, tick: int) -> tuple[Trace, ...]:  # noqa: ARG002
         return ()
 
 

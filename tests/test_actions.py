@@ -7,10 +7,7 @@ import pytest
 
 import logtriage as lt
 from logtriage.actions import (
-    ClassifyFault,
     FaultCategory,
-    HandOver,
-    ReportImpact,
     action_id,
     action_name,
     action_value,
@@ -42,13 +39,13 @@ def test_the_canonical_order_of_the_default_topology() -> None:
 
 def test_a_hand_over_is_the_last_action_where_it_has_a_worth_and_none_elsewhere() -> None:
     plain = lt.all_actions(FIVE_TEAMS)
-    assert lt.all_actions(FIVE_TEAMS, hand_over=True) == (*plain, HandOver())
-    assert action_id(HandOver(), FIVE_TEAMS, hand_over=True) == len(plain) == 74
+    assert lt.all_actions(FIVE_TEAMS, hand_over=True) == (*plain, lt.HandOver())
+    assert action_id(lt.HandOver(), FIVE_TEAMS, hand_over=True) == len(plain) == 74
     for action in plain:
         number = action_id(action, FIVE_TEAMS)
         assert action_id(action, FIVE_TEAMS, hand_over=True) == number
     with pytest.raises(lt.InvalidInput, match="hand_over has no canonical integer"):
-        action_id(HandOver(), FIVE_TEAMS)
+        action_id(lt.HandOver(), FIVE_TEAMS)
 
 
 def test_integers_are_positions_and_confidence_makes_no_difference() -> None:
@@ -101,7 +98,7 @@ def test_names_and_values() -> None:
             "user-db",
             "identify_root_cause user-db",
         ),
-        ClassifyFault(FaultCategory.CODE): ("classify_fault", "code", "classify_fault code"),
+        lt.ClassifyFault(FaultCategory.CODE): ("classify_fault", "code", "classify_fault code"),
         lt.Escalate("dba-team"): ("escalate", "dba-team", "escalate dba-team"),
         lt.Remediate("flush-cache", "user-db"): (
             "remediate",
@@ -118,10 +115,10 @@ def test_names_and_values() -> None:
         lt.RequestTraces("user-db"): ("request_traces", "user-db", "request_traces user-db"),
         lt.Resolve(): ("resolve", None, "resolve"),
         lt.Ignore(): ("ignore", None, "ignore"),
-        HandOver(): ("hand_over", None, "hand_over"),
+        lt.HandOver(): ("hand_over", None, "hand_over"),
         lt.Malformed("text", "why"): ("malformed", None, "malformed (why)"),
         lt.Report("memory_leak", "triage"): ("report", "memory_leak", "report memory_leak"),
-        ReportImpact((("a", "b"), ("b", "c"), ("a", "b"))): (
+        lt.ReportImpact((("a", "b"), ("b", "c"), ("a", "b"))): (
             "report_impact",
             "a->b, b->c",
             "report_impact a->b, b->c",

@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 
 import logtriage as lt
-from logtriage import InvalidInput
-from logtriage.beliefs import belief
 from logtriage.beliefs.explain import explain
 from logtriage.errors import (
     BundleError,
@@ -27,7 +25,7 @@ from logtriage.tasks import TASKS
 STATE = lt.initial_state(lt.make_incident("single_crash-v4/val/0"))
 ALL = (
     EpisodeOver("closed"),
-    InvalidInput("bad"),
+    lt.InvalidInput("bad"),
     UnknownName("team", "x-team", ("a-team", "b-team")),
     TopologyError("no edge"),
     TranscriptError("not JSON", source="runs.jsonl", line=7),
@@ -47,7 +45,7 @@ def test_errors_come_back_from_a_worker_unchanged(error: Exception) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [InvalidInput, UnknownName, TopologyError, TranscriptError, RubricError, BundleError]
+    "kind", [lt.InvalidInput, UnknownName, TopologyError, TranscriptError, RubricError, BundleError]
 )
 def test_wrong_input_is_a_value_error(kind: type) -> None:
     assert issubclass(kind, ValueError)
@@ -58,7 +56,7 @@ def test_wrong_input_is_a_value_error(kind: type) -> None:
     [
         (lt.render_observation, STATE, "expected an observation, got a State; observe("),
         (lt.system_prompt, "x/test/0", "expected an incident, got 'x/test/0'; make_incident("),
-        (belief, "x", "expected a state, got 'x'; its first"),
+        (lt.belief, "x", "expected a state, got 'x'; its first"),
         (explain, None, "expected a state, got nothing"),
         (truths_of, ["x"], "expected an incident, got 'x'; make_incident('x') draws it"),
     ],
@@ -66,7 +64,7 @@ def test_wrong_input_is_a_value_error(kind: type) -> None:
 def test_a_call_with_the_wrong_thing_says_what_to_pass(
     call: Callable[[Any], object], given: Any, said: str
 ) -> None:
-    with pytest.raises(InvalidInput, match=re.escape(said)):
+    with pytest.raises(lt.InvalidInput, match=re.escape(said)):
         call(given)
 
 

@@ -12,22 +12,13 @@ from typing import Any
 import attrs
 import pytest
 
-from logtriage.actions import Action
+import logtriage as lt
 from logtriage.dynamics import play
 from logtriage.errors import RubricError
-from logtriage.grading import (
-    RUBRICS,
-    TRIAGE_3,
-    AppliedDiscount,
-    CriterionScore,
-    Grade,
-    Rubric,
-    transcripts,
-)
+from logtriage.grading import RUBRICS, TRIAGE_3, AppliedDiscount, CriterionScore, transcripts
 from logtriage.grading.rubric import Discount
 from logtriage.grading.transcripts import grade_actions as real_grade_actions
-from logtriage.incident import Incident
-from logtriage.state import Closing, State
+from logtriage.state import Closing
 from tests.audit.planted.mutants import MUTANTS, Mutant
 
 #: The module: the package has a function of that name.
@@ -39,7 +30,7 @@ _real_gate = grading._first_gate
 _real_discounts = grading._applied
 
 
-def _zero_for_errors(state: State, rubric: Rubric) -> _Evaluated:
+def _zero_for_errors(state: lt.State, rubric: lt.Rubric) -> _Evaluated:
     try:
         found: _Evaluated = _real_evaluate(state, rubric)
         return found
@@ -47,52 +38,52 @@ def _zero_for_errors(state: State, rubric: Rubric) -> _Evaluated:
         return ((), (), 0.0)
 
 
-def _one_more_tick(incident: Incident, actions: Sequence[Action]) -> tuple[State, int]:
+def _one_more_tick(incident: lt.Incident, actions: Sequence[lt.Action]) -> tuple[lt.State, int]:
     return play(attrs.evolve(incident, horizon=incident.horizon + 1), actions)
 
 
-def _past_the_end(incident: Incident, actions: Sequence[Action]) -> tuple[State, int]:
+def _past_the_end(incident: lt.Incident, actions: Sequence[lt.Action]) -> tuple[lt.State, int]:
     listed = tuple(actions)[: incident.horizon]
     state, _ = play(incident, listed)
-    return State(incident, len(listed), tuple(enumerate(listed)), state.closing), 0
+    return lt.State(incident, len(listed), tuple(enumerate(listed)), state.closing), 0
 
 
-def _backwards(incident: Incident, actions: Sequence[Action]) -> tuple[State, int]:
+def _backwards(incident: lt.Incident, actions: Sequence[lt.Action]) -> tuple[lt.State, int]:
     return play(incident, tuple(actions)[::-1])
 
 
-def _rounded(rubric: Rubric, total: float) -> float:
+def _rounded(rubric: lt.Rubric, total: float) -> float:
     return round(float(_real_finish(rubric, total)), 1)
 
 
-def _unclipped(rubric: Rubric, total: float) -> float:  # noqa: ARG001
+def _unclipped(rubric: lt.Rubric, total: float) -> float:  # noqa: ARG001
     return total
 
 
-def _gate_when_closed(state: State, rubric: Rubric) -> tuple[str | None, str | None]:
+def _gate_when_closed(state: lt.State, rubric: lt.Rubric) -> tuple[str | None, str | None]:
     found: tuple[str | None, str | None] = _real_gate(state, rubric)
     return found if state.closing is Closing.IGNORED else (None, None)
 
 
-def _gate_silently(state: State, rubric: Rubric) -> tuple[str | None, str | None]:
+def _gate_silently(state: lt.State, rubric: lt.Rubric) -> tuple[str | None, str | None]:
     name, _ = _real_gate(state, rubric)
     return name, None
 
 
 def _discounts_when_closed(
-    state: State, rubric: Rubric, rows: tuple[Discount, ...]
+    state: lt.State, rubric: lt.Rubric, rows: tuple[Discount, ...]
 ) -> Iterator[AppliedDiscount]:
     return _real_discounts(state, rubric, rows) if state.is_closed else iter(())
 
 
 def _largest_discount_only(
-    state: State, rubric: Rubric, rows: tuple[Discount, ...]
+    state: lt.State, rubric: lt.Rubric, rows: tuple[Discount, ...]
 ) -> Iterator[AppliedDiscount]:
     found = sorted(_real_discounts(state, rubric, rows), key=lambda one: one.factor)
     return iter(found[:1])
 
 
-def _forgets_unplayed(*args: Any, **kwargs: Any) -> Grade:
+def _forgets_unplayed(*args: Any, **kwargs: Any) -> lt.Grade:
     return attrs.evolve(real_grade_actions(*args, **kwargs), unplayed=0)
 
 

@@ -6,8 +6,7 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import get_task, make_incident
-from logtriage.actions import RequestMoreLogs, all_actions
+import logtriage as lt
 from logtriage.audit import QUICK, Finding, Verdict, audit
 from logtriage.audit.action_lists import Scorer
 from logtriage.audit.episodes import renamed
@@ -17,9 +16,7 @@ from logtriage.audit.players import WATCHERS
 from logtriage.audit.subject import subject_of
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import IncidentId
-from logtriage.grading import TRIAGE_3, Criterion, Rubric, batch, grade, score
-from logtriage.observation import observe
-from logtriage.playing import play
+from logtriage.grading import TRIAGE_3, Criterion, batch, score
 from logtriage.policies import perfect_actions
 from logtriage.policies.constant import fitted
 from logtriage.tasks import TaskSpec
@@ -30,14 +27,14 @@ from tests.audit.planted.tasks import root_first
 from tests.builders import named
 
 BY_NAME = {mutant.name: mutant.rubric for mutant in MUTANTS}
-TASK = get_task("silent_degradation-v4")
+TASK = lt.get_task("silent_degradation-v4")
 #: A fault and a benign incident, of few ticks: the exact search of each kind takes seconds.
 ONE_OF_EACH = attrs.evolve(QUICK, oracle=2)
 SHORT = attrs.evolve(TASK, horizon=7, setting=attrs.evolve(TASK.setting, benign=500))
 
 
 def finding(
-    check: str, family: str, rubric: Rubric | None = None, task: TaskSpec | str = TASK
+    check: str, family: str, rubric: lt.Rubric | None = None, task: TaskSpec | str = TASK
 ) -> Finding:
     sizes = FEW
     if family == "ceiling":
@@ -46,8 +43,8 @@ def finding(
     return report.finding(check)
 
 
-def single(name: str, measure: object) -> Rubric:
-    return Rubric(id=f"test/{name}-1", criteria=(Criterion(name, 1.0, measure),))  # type: ignore[arg-type]
+def single(name: str, measure: object) -> lt.Rubric:
+    return lt.Rubric(id=f"test/{name}-1", criteria=(Criterion(name, 1.0, measure),))  # type: ignore[arg-type]
 
 
 def test_an_unknown_measure_makes_the_search_a_lower_bound() -> None:
@@ -101,7 +98,7 @@ def test_thresholds_are_in_one_place_and_can_be_changed() -> None:
 def test_lists_are_fitted_to_each_topology(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numba", None)  # a warning would be an error
     batch._advise.cache_clear()
-    task = get_task("single_crash-v4")
+    task = lt.get_task("single_crash-v4")
     incidents = [
         draw_incident(task, IncidentId(task, "test", number), topology)
         for number, topology in enumerate((None, random_topology(1, 8), random_topology(2, 5)))
@@ -110,25 +107,25 @@ def test_lists_are_fitted_to_each_topology(monkeypatch: pytest.MonkeyPatch) -> N
     scores = Scorer(incidents, TRIAGE_3).by_kind(plans * batch.WORTH_A_KERNEL)
     for row, plan in enumerate(plans):
         for column, one in enumerate(incidents):
-            expected = score(play(one, [fitted(action, one.topology) for action in plan]))
+            expected = score(lt.play(one, [fitted(action, one.topology) for action in plan]))
             assert scores[row, column] == expected
     assert scores[:3].diagonal().tolist() == [1.0, 1.0, 1.0]
 
 
 def test_a_renamed_incident_is_the_same_one() -> None:
-    incident = make_incident("single_crash-v4/test/1")
+    incident = lt.make_incident("single_crash-v4/test/1")
     there, translate = renamed(incident)
     assert not set(there.topology.names) & set(incident.topology.names)
     plan = perfect_actions(incident)
-    played = play(there, [translate(action) for action in plan])
-    assert grade(played).score == 1.0
+    played = lt.play(there, [translate(action) for action in plan])
+    assert lt.grade(played).score == 1.0
     assert perfect_actions(there) != plan
     old = {*incident.topology.names, *incident.topology.teams}
-    for action in all_actions(incident.topology):
+    for action in lt.all_actions(incident.topology):
         named = translate(action)
         assert type(named) is type(action)
         assert not old & {getattr(named, field.name) for field in attrs.fields(type(named))}
-    assert translate(RequestMoreLogs(None)) == RequestMoreLogs(None)
+    assert translate(lt.RequestMoreLogs(None)) == lt.RequestMoreLogs(None)
 
 
 @pytest.mark.parametrize("name", WATCHERS)
@@ -137,11 +134,11 @@ def test_who_watches_the_panel_reads_no_line(name: str, task: str) -> None:
     """The same actions with every line blanked; and it does look at what a remedy did."""
     subject, cured = subject_of(task), 0
     for incident in subject.incidents("test", 12):
-        end = play(incident, WATCHERS[name](incident))
+        end = lt.play(incident, WATCHERS[name](incident))
         assert not end.facts.requests
         policy, memory = WATCHERS[name](incident), None
         for before in range(len(end.actions)):
-            screen = observe(play(incident, end.actions[:before]))
+            screen = lt.observe(lt.play(incident, end.actions[:before]))
             action, memory = policy.act(attrs.evolve(screen, window=(), inspection=()), memory)
             assert action == end.actions[before]
         right = end.facts.root_cause in incident.truth.root_causes

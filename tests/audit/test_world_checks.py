@@ -20,6 +20,7 @@ from logtriage.world.copies import copy_world
 from logtriage.world.loading import load_world
 from logtriage.world.model import World
 from logtriage.world.schedule import Doings
+from tests.builders import known
 from tests.worlds.folders import edit
 
 FEW = attrs.evolve(QUICK, looks=24, net_values=6, bars=6)
@@ -39,8 +40,7 @@ def checked(world: World) -> dict[str, Finding]:
 
 def is_seen(incident: Incident) -> bool:
     """Whether a screen before the horizon shows the fault, if nothing is done."""
-    drawn = incident.simulation
-    assert drawn is not None
+    drawn = known(incident.simulation)
     usual = {
         Channel.EDGE: drawn.setting.world.edge_tokens[0],
         Channel.ALERT: drawn.setting.world.tokens.alert.ordinary,
@@ -155,8 +155,7 @@ def test_a_fault_stays_unseen_as_often_as_is_said_whatever_is_blind(own: Path) -
     unseen, expected, spread = 0, 0.0, 0.0
     for index in range(1_500):
         incident = make_incident(f"outage/train/{index}", world=blind)
-        real = incident.simulation
-        assert real is not None
+        real = known(incident.simulation)
         if not real.truth.faults:
             continue
         rows = chances(real.setting, real.topology, real.held, incident.horizon)
@@ -165,8 +164,7 @@ def test_a_fault_stays_unseen_as_often_as_is_said_whatever_is_blind(own: Path) -
         expected += float(chance)
         spread += float(chance * (1 - chance))
         if index < 30:
-            other = make_incident(f"outage/train/{index}", world=sharp).simulation
-            assert other is not None
+            other = known(make_incident(f"outage/train/{index}", world=sharp).simulation)
             assert rows == chances(other.setting, real.topology, real.held, incident.horizon)
     assert expected > 30
     assert abs(unseen - expected) < 4 * spread**0.5

@@ -12,7 +12,7 @@ from rich.console import Console
 from textual.pilot import Pilot
 from textual.widgets import Static, TabbedContent
 
-from logtriage.actions import Ignore, RequestMoreLogs
+import logtriage as lt
 from logtriage.cli.desk.app import Desk
 from logtriage.cli.desk.pages import map_of, services, who
 from logtriage.cli.desk.prompt import Prompt
@@ -20,24 +20,19 @@ from logtriage.cli.desk.session import Session
 from logtriage.cli.playing import Kept, _line
 from logtriage.cli.typed import completions
 from logtriage.codec import decode_transcript, encode_transcript
-from logtriage.drawing.generator import make_incident
 from logtriage.errors import UnknownName
 from logtriage.evaluation import steps
-from logtriage.grading import grade
-from logtriage.incident import Incident
 from logtriage.policies import perfect_actions
 from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
-from logtriage.state import State
-from logtriage.transcript import transcript_of
 from tests.cli.test_cli import grades, lines, logtriage
 from tests.cli.test_play import typed
 
-INCIDENT = make_incident("cascading_failure-v4/test/191")
+INCIDENT = lt.make_incident("cascading_failure-v4/test/191")
 TRUTH = INCIDENT.truth
 WRONG = next(team for team in INCIDENT.topology.teams if team not in TRUTH.teams)
 
-Play = Callable[[Desk, "Pilot[State]"], Awaitable[None]]
+Play = Callable[[Desk, "Pilot[lt.State]"], Awaitable[None]]
 
 
 def played(
@@ -45,7 +40,7 @@ def played(
     *,
     practice: bool = False,
     explains: bool = False,
-    incident: Incident = INCIDENT,
+    incident: lt.Incident = INCIDENT,
     size: tuple[int, int] = (80, 24),
 ) -> Desk:
     """A game of the pilot, on a terminal of 80 by 24 unless another ``size`` is given."""
@@ -59,7 +54,7 @@ def played(
     return desk
 
 
-async def enter(desk: Desk, pilot: "Pilot[State]", *texts: str) -> None:
+async def enter(desk: Desk, pilot: "Pilot[lt.State]", *texts: str) -> None:
     for text in texts:
         desk.query_one(Prompt).value = text
         await pilot.press("enter")
@@ -75,7 +70,7 @@ def page(desk: Desk) -> str:
 
 
 def test_the_first_page_has_everything_in_80_by_24() -> None:
-    async def play(desk: Desk, pilot: "Pilot[State]") -> None:
+    async def play(desk: Desk, pilot: "Pilot[lt.State]") -> None:
         for name in ("head", "services", "now", "said", "prompt"):
             region = desk.query_one(f"#{name}").region
             assert region.width > 0 < region.height
@@ -95,7 +90,7 @@ def test_the_first_page_has_everything_in_80_by_24() -> None:
 def test_right_answers_earn_what_they_earn_elsewhere() -> None:
     actions = perfect_actions(INCIDENT)
 
-    async def play(desk: Desk, pilot: "Pilot[State]") -> None:
+    async def play(desk: Desk, pilot: "Pilot[lt.State]") -> None:
         for action in actions:
             await enter(desk, pilot, typed(action))
             if desk.session.question_before(action) is not None:
@@ -106,11 +101,11 @@ def test_right_answers_earn_what_they_earn_elsewhere() -> None:
     desk = played(play)
     assert len(desk.session.state.actions) == len(actions)
     assert desk.return_value == desk.session.state
-    assert grade(desk.session.state).score == 1.0
+    assert lt.grade(desk.session.state).score == 1.0
 
 
 def test_what_ends_the_incident_is_asked_first() -> None:
-    async def play(desk: Desk, pilot: "Pilot[State]") -> None:
+    async def play(desk: Desk, pilot: "Pilot[lt.State]") -> None:
         for text in ("resolve", "ignore", f"page {WRONG}"):
             await enter(desk, pilot, text)
             assert "Type y to confirm" in shown(desk, "said")
@@ -128,14 +123,14 @@ def test_what_ends_the_incident_is_asked_first() -> None:
 
 
 def test_undo_is_for_practice() -> None:
-    async def refused(desk: Desk, pilot: "Pilot[State]") -> None:
+    async def refused(desk: Desk, pilot: "Pilot[lt.State]") -> None:
         await enter(desk, pilot, "logs", "undo")
         assert desk.session.state.tick == 1
         assert "--practice" in shown(desk, "said")
 
     played(refused)
 
-    async def allowed(desk: Desk, pilot: "Pilot[State]") -> None:
+    async def allowed(desk: Desk, pilot: "Pilot[lt.State]") -> None:
         await enter(desk, pilot, "undo")
         assert "nothing to take back" in shown(desk, "said")
         await enter(desk, pilot, f"page {WRONG}", "y")
@@ -145,13 +140,13 @@ def test_undo_is_for_practice() -> None:
         assert page(desk) == "now"
         assert desk.query_one("#services").display
         await enter(desk, pilot, "logs")
-        assert desk.session.state.actions == (RequestMoreLogs(),)
+        assert desk.session.state.actions == (lt.RequestMoreLogs(),)
 
     played(allowed, practice=True)
 
 
 def test_the_debrief_has_the_belief_beside_each_action() -> None:
-    async def play(desk: Desk, pilot: "Pilot[State]") -> None:
+    async def play(desk: Desk, pilot: "Pilot[lt.State]") -> None:
         (root,) = TRUTH.root_causes
         await enter(desk, pilot, f"logs {root}", "ignore", "y")
         await desk.workers.wait_for_complete()
@@ -176,7 +171,7 @@ def rendered(desk: Desk) -> list[str]:
 
 
 def test_pages_help_and_who() -> None:
-    async def play(desk: Desk, pilot: "Pilot[State]") -> None:
+    async def play(desk: Desk, pilot: "Pilot[lt.State]") -> None:
         for key, name in (("f1", "help"), ("f3", "journal"), ("f4", "rules"), ("f5", "map")):
             await pilot.press(key)
             assert page(desk) == name
@@ -195,7 +190,7 @@ def test_pages_help_and_who() -> None:
 
 
 def test_the_prompt_completes_and_remembers() -> None:
-    async def play(desk: Desk, pilot: "Pilot[State]") -> None:
+    async def play(desk: Desk, pilot: "Pilot[lt.State]") -> None:
         prompt = desk.query_one(Prompt)
         await pilot.press(*"met", "tab")
         assert prompt.value == "metrics "
@@ -217,7 +212,7 @@ def test_the_prompt_completes_and_remembers() -> None:
 
 
 def test_leaving_early_is_asked_and_keeps_what_was_done() -> None:
-    async def play(desk: Desk, pilot: "Pilot[State]") -> None:
+    async def play(desk: Desk, pilot: "Pilot[lt.State]") -> None:
         await enter(desk, pilot, "logs")
         await pilot.press("ctrl+q")
         assert "Stop here?" in shown(desk, "said")
@@ -225,14 +220,16 @@ def test_leaving_early_is_asked_and_keeps_what_was_done() -> None:
 
     desk = played(play)
     assert desk.return_value is not None
-    assert desk.return_value.actions == (RequestMoreLogs(),)
+    assert desk.return_value.actions == (lt.RequestMoreLogs(),)
 
 
 @pytest.mark.parametrize("incident_id", ["single_crash-v4/test/531", "recorded"])
 def test_every_kind_of_incident_is_played(incident_id: str) -> None:
-    incident = shipped_incidents()[0] if incident_id == "recorded" else make_incident(incident_id)
+    incident = (
+        shipped_incidents()[0] if incident_id == "recorded" else lt.make_incident(incident_id)
+    )
 
-    async def play(desk: Desk, pilot: "Pilot[State]") -> None:
+    async def play(desk: Desk, pilot: "Pilot[lt.State]") -> None:
         await enter(desk, pilot, f"logs {incident.topology.names[-1]}", "map", "screen")
         assert desk.session.state.tick == 1
         rows = shown(desk, "glances").splitlines()
@@ -310,14 +307,14 @@ def test_a_game_is_kept_as_it_comes(tmp_path: Path) -> None:
     kept.save(states[0], "lost")
     assert out.read_text().splitlines()[2:] == [
         "somebody else",
-        encode_transcript(transcript_of(states[0], agent="me", status="lost")),
+        encode_transcript(lt.transcript_of(states[0], agent="me", status="lost")),
     ]
 
 
 def test_the_console_tells_each_state_as_it_comes() -> None:
     told: list[int] = []
 
-    async def play(desk: Desk, pilot: "Pilot[State]") -> None:
+    async def play(desk: Desk, pilot: "Pilot[lt.State]") -> None:
         desk.on_state = lambda state: told.append(len(state.actions))
         await enter(desk, pilot, "logs", "logs", "undo")
 
@@ -331,7 +328,7 @@ class Played(Desk):
     code = 0
 
     def run(self, *_: object, **__: object) -> None:
-        self.session = self.session.after(Ignore())
+        self.session = self.session.after(lt.Ignore())
         self._return_code = self.code
 
 

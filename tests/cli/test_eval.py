@@ -3,13 +3,12 @@
 import json
 import re
 import subprocess
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from logtriage.cli.figures import share
-from logtriage.recorded import dump_bundle, load_records, shipped_incidents
+from logtriage.recorded import dump_bundle, shipped_incidents, shipped_records
 from logtriage.tasks import DRAWN_TASKS
 from tests.cli.players import VARIABLE
 from tests.cli.test_cli import command, lines, logtriage
@@ -20,8 +19,7 @@ BENCHMARK = list(DRAWN_TASKS)
 
 @pytest.fixture
 def bundle(tmp_path: Path) -> Path:
-    shipped = str(files("logtriage").joinpath("data", "recorded", "trainticket.jsonl.gz"))
-    dump_bundle(load_records(shipped)[1:], tmp_path / "two.jsonl")
+    dump_bundle(shipped_records()[1:], tmp_path / "two.jsonl")
     return tmp_path / "two.jsonl"
 
 

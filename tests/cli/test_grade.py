@@ -30,38 +30,15 @@ def write(path: Path, *texts: str) -> Path:
     return path
 
 
-def test_one_grade_a_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_one_grade_a_line_and_a_byte_order_mark_is_no_part_of_the_first(
+    tmp_path: Path, mark: str
+) -> None:
     texts = [line(agent="me"), line("single_crash-v4/test/531", [])]
-    result = logtriage("grade", write(tmp_path / "runs.jsonl", *texts), "--json")
+    result = logtriage("grade", write(tmp_path / "runs.jsonl", mark + texts[0], texts[1]), "--json")
     assert result.exit_code == 0
-    assert grades(result) == [grade_to_json(grade_transcript(decode_transcript(t))) for t in texts]
-
-
-def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
-    path = write(tmp_path / "runs.jsonl", "\ufeff" + line(), line())
-    assert len(grades(logtriage("grade", path, "--json"))) == 2
-
-
-def test_grade_on_the_wire_has_everything_that_it_is_made_of(tmp_path: Path) -> None:
-    incident = make_incident("single_crash-v4/test/4346")
-    wrong = min(set(incident.topology.teams) - incident.truth.teams)
-    page = {"action_type": "escalate", "value": wrong}
-    text = line(incident.id, [page, RESOLVE], agent="me")
-    (graded,) = grades(logtriage("grade", write(tmp_path / "runs.jsonl", text), "--json"))
-    assert list(graded) == [
-        "incident", "task", "rubric", "rubric_digest", "status", "score", "criteria", "gate",
-        "gate_reason", "closing", "ticks", "unplayed", "cause", "agent", "fault_kind",
-        "discounts", "malformed", "digest",
-    ]  # fmt: skip
-    assert graded["status"] == "scored"
-    assert (graded["gate"], graded["score"], graded["closing"]) == (
-        "wrong_escalation",
-        0.0,
-        "misrouted",
-    )
-    assert graded["unplayed"] == 1
-    assert isinstance(graded["criteria"], list)
-    assert set(graded["criteria"][0]) == {"name", "score", "weight", "reason"}
+    wanted = [grade_to_json(grade_transcript(decode_transcript(text))) for text in texts]
+    assert [[*one.items()] for one in grades(result)] == [[*one.items()] for one in wanted]
 
 
 def test_bad_lines_are_named_and_the_good_ones_graded(tmp_path: Path) -> None:
@@ -253,12 +230,17 @@ def test_input_is_graded_as_it_comes() -> None:
         assert process.wait() == 0
 
 
-def test_output_for_people_has_criteria_and_gates(tmp_path: Path) -> None:
+def test_output_for_people_has_criteria_and_of_the_total_the_gate_alone(tmp_path: Path) -> None:
     ignore = line("single_crash-v4/test/531", [{"action_type": "ignore"}], agent="me")
-    result = logtriage("grade", write(tmp_path / "runs.jsonl", ignore))
-    (text,) = result.stdout.splitlines()
-    assert text.startswith("0.000  single_crash-v4/test/531  me  severity 0.00")
-    assert text.endswith("ignored_incident: a real fault was ignored")
+    incident = make_incident("cascading_failure-v4/test/0")
+    wrong = next(team for team in incident.topology.teams if team not in incident.truth.teams)
+    paged = line(incident.id, [{"action_type": "escalate", "value": wrong}])
+    result = logtriage("grade", write(tmp_path / "runs.jsonl", ignore, paged))
+    ignored, mispaged = result.stdout.splitlines()
+    assert ignored.startswith("0.000  single_crash-v4/test/531  me  severity 0.00")
+    assert ignored.endswith("ignored_incident: a real fault was ignored")
+    assert "wrong_escalation: " in mispaged
+    assert "unescalated" not in mispaged
 
 
 def test_output_for_people_has_discounts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,15 +248,6 @@ def test_output_for_people_has_discounts(tmp_path: Path, monkeypatch: pytest.Mon
     result = logtriage("grade", write(tmp_path / "runs.jsonl", line("single_crash-v4/test/531")))
     (text,) = result.stdout.splitlines()
     assert text.endswith("  halved x 0.500")
-
-
-def test_a_mis_page_is_all_that_is_said_of_the_total(tmp_path: Path) -> None:
-    incident = make_incident("cascading_failure-v4/test/0")
-    wrong = next(team for team in incident.topology.teams if team not in incident.truth.teams)
-    paged = line(incident.id, [{"action_type": "escalate", "value": wrong}])
-    result = logtriage("grade", write(tmp_path / "runs.jsonl", paged))
-    assert "wrong_escalation: " in result.stdout
-    assert "unescalated" not in result.stdout
 
 
 def test_another_rubric(tmp_path: Path) -> None:

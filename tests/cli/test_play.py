@@ -9,16 +9,14 @@ import logtriage as lt
 from logtriage.actions import FaultCategory, action_name, action_value
 from logtriage.cli.runbook import runbook
 from logtriage.cli.typed import WORDS, commands, completions, read_action
-from logtriage.drawing.generator import make_incident
-from logtriage.grading import DEFAULT, RUBRICS, grade_actions
+from logtriage.grading import DEFAULT, RUBRICS
 from logtriage.policies import perfect_actions
 from logtriage.recorded import shipped_incidents
-from logtriage.rendering import system_prompt
 from tests.builders import HALVED, SEVEN_SERVICES
 from tests.cli.test_cli import INCIDENT, lines, logtriage
 
-RIGHT = perfect_actions(make_incident(INCIDENT))
-TRUTH = make_incident(INCIDENT).truth
+RIGHT = perfect_actions(lt.make_incident(INCIDENT))
+TRUTH = lt.make_incident(INCIDENT).truth
 
 
 def typed(action: lt.Action) -> str:
@@ -81,7 +79,7 @@ def test_what_cannot_be_understood_says_what_could(text: str, reason: str) -> No
 def test_the_debrief_gives_every_criterion_its_reason_and_the_truth() -> None:
     result = logtriage("play", INCIDENT, "--policy", "oracle")
     assert result.exit_code == 0, result.output
-    for criterion in grade_actions(INCIDENT, RIGHT).criteria:
+    for criterion in lt.grade_actions(INCIDENT, RIGHT).criteria:
         assert f"{criterion.name} " in result.stdout
         assert criterion.reason in result.stdout
     assert "1.000  by rubric logtriage/3" in result.stdout
@@ -109,7 +107,7 @@ def test_a_person_plays_in_a_terminal_alone() -> None:
 
 
 def test_the_rules_for_people_are_those_of_an_agent() -> None:
-    incident = make_incident(INCIDENT)
+    incident = lt.make_incident(INCIDENT)
     with (console := Console(width=100)).capture() as printed:
         console.print(runbook(incident))
     shown = " ".join(printed.get().split())
@@ -119,13 +117,13 @@ def test_the_rules_for_people_are_those_of_an_agent() -> None:
         assert f"{kind.name.replace('_', ' ')}: {where}" in shown
     assert "FAULTS OF CLASS capacity: page sre-team" in shown
     # What is no table stands there in an agent's own words, each section under its title.
-    rules, _, _ = system_prompt(incident).partition("\nRUNBOOK.")
+    rules, _, _ = lt.system_prompt(incident).partition("\nRUNBOOK.")
     for line in rules.split("\n"):
         assert " ".join(line.split(". ")[-1].split("; ")[-1].split()) in shown
 
 
 def test_commands_and_completions_are_of_what_the_incident_offers() -> None:
-    incident = make_incident(INCIDENT)
+    incident = lt.make_incident(INCIDENT)
     usages = [usage for usage, _ in commands(incident)]
     # A recording has the class, an incident with a worth the hand-over.
     for name in set(WORDS.values()) - {"classify_fault", "hand_over", "remediate"}:
@@ -140,7 +138,7 @@ def test_commands_and_completions_are_of_what_the_incident_offers() -> None:
 
 @pytest.mark.parametrize("word", WORDS)
 def test_every_shorthand_is_its_action(word: str) -> None:
-    topology = make_incident(INCIDENT).topology
+    topology = lt.make_incident(INCIDENT).topology
     values = {"severity": "P1", "class": "network", "page": topology.teams[0], "handover": ""}
     values |= dict.fromkeys(("remedy", "fix"), f"restart {topology.names[0]}")
     action = read_action(f"{word} {values.get(word, topology.names[0])}", topology)
@@ -186,7 +184,7 @@ def test_the_first_incident_of_a_kind_is_played() -> None:
         "play", "single_crash-v4/test/3", "--kind", "memory_leak", "--policy", "expert", "--brief"
     ).stdout
     played = said.split("\n")[0].removeprefix("expert on ")
-    assert make_incident(played).truth.fault_kind == "memory_leak"
+    assert lt.make_incident(played).truth.fault_kind == "memory_leak"
     refused = logtriage("play", INCIDENT, "--kind", "leek", "--policy", "expert")
     assert refused.exit_code == 2
     assert "unknown kind 'leek'" in refused.stderr

@@ -9,6 +9,7 @@ import logtriage as lt
 from logtriage.adapters.episode import Episode
 from logtriage.conversations.fields import conversation_of
 from logtriage.conversations.rows import Reading, reading_of, transcript_of_row
+from logtriage.conversations.tools import call_from_action
 from logtriage.conversations.wires import Style
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import TranscriptError
@@ -42,12 +43,8 @@ def names(reading: Reading) -> list[str]:
 
 def call(name: str, answer: str | None, number: str = "x", **given: Any) -> Messages:
     """A call, and its answer if it has one."""
-    function = {"name": name, "arguments": json.dumps(given)}
-    said = {
-        "role": "assistant",
-        "content": None,
-        "tool_calls": [{"id": number, "function": function}],
-    }
+    calls = [{"id": number, "function": {"name": name, "arguments": json.dumps(given)}}]
+    said = {"role": "assistant", "content": None, "tool_calls": calls}
     if answer is None:
         return [said]
     return [said, {"role": "tool", "tool_call_id": number, "content": answer}]
@@ -276,11 +273,8 @@ def test_cleared_answers_are_no_contradiction() -> None:
 def test_answers_of_parallel_calls_tell_the_order_in_which_they_ran() -> None:
     calls = [one["tool_calls"][0] for one in WHOLE if one["role"] == "assistant"]
     answers = [one for one in WHOLE if one["role"] == "tool"]
-    together = {
-        "role": "assistant",
-        "content": None,
-        "tool_calls": [calls[1], calls[0], *calls[2:]],
-    }
+    swapped = [calls[1], calls[0], *calls[2:]]
+    together = {"role": "assistant", "content": None, "tool_calls": swapped}
     assert names(read([*PROMPT, together, *answers[::-1]])) == [name for name, _ in CALLS]
 
 
@@ -290,16 +284,11 @@ def test_episodes_of_every_style_are_checked(style: Any) -> None:
     episode = Episode(lt.make_incident(incident), style=style)
     messages: Messages = list(map(dict, episode.prompt))
     for action in (lt.RequestMetrics("user-db"), lt.Escalate("security-team"), lt.Resolve()):
-        word = render_action(action, "word")
-        said = word if style == "notation" else render_action(action)
-        if style != "notation":
-            name, value = action_call(action)
-            message = {
-                "role": "assistant",
-                "tool_calls": [{"id": name, "name": name, "arguments": value}],
-            }
-        else:
-            message = {"role": "assistant", "content": said}
+        name, value = call_from_action(action)
+        said: dict[str, Any] = {"tool_calls": [{"id": name, "name": name, "arguments": value}]}
+        if style == "notation":
+            said = {"content": render_action(action, "word")}
+        message = {"role": "assistant", **said}
         messages += [message, *episode.step(message).messages]
     read_as = Style.WORD if style == "notation" else Style.AUTO
     reading = read(messages, read_as, incident=incident)
@@ -307,12 +296,6 @@ def test_episodes_of_every_style_are_checked(style: Any) -> None:
     assert reading.screens == 3
     with pytest.raises(TranscriptError, match="turns are missing"):
         read([*messages[:2], *messages[4:]], read_as, incident=incident)
-
-
-def action_call(action: lt.Action) -> tuple[str, dict[str, Any]]:
-    from logtriage.conversations.tools import call_from_action
-
-    return call_from_action(action)
 
 
 def wrong_page(answer: str, **more: Any) -> Messages:

@@ -98,12 +98,9 @@ def swe_agent_by_calls(word: str = "{value}") -> Row:
         values = [word.format(key=key, value=value) for key, value in given.items()]
         command = f"cd / && triage {name} {' '.join(values[::-1] if '--' in word else values)}"
         function = {"name": "bash", "arguments": json.dumps({"command": command})}
+        calls = [{"id": f"c{n}", "function": function}]
         return [
-            {
-                "role": "assistant",
-                "content": "",
-                "tool_calls": [{"id": f"c{n}", "function": function}],
-            },
+            {"role": "assistant", "content": "", "tool_calls": calls},
             {"role": "tool", "tool_call_id": f"c{n}", "content": f"<output>\n{shown}\n</output>"},
         ]
 
@@ -180,17 +177,15 @@ def adk() -> Row:
             {"author": "oncall", "content": {"role": "user", "parts": [result]}},
         ]
 
-    return messages(
-        turn, {"author": "user", "content": {"role": "user", "parts": [{"text": FIRST}]}}
-    )
+    first = {"role": "user", "parts": [{"text": FIRST}]}
+    return messages(turn, {"author": "user", "content": first})
 
 
 def gemini_cli() -> Row:
     def turn(n: int, name: str, given: Given, shown: str) -> Messages:
-        result = [
-            {"functionResponse": {"id": f"c{n}", "name": name, "response": {"output": shown}}}
-        ]
-        call = {"id": f"c{n}", "name": name, "args": given, "result": result, "status": "success"}
+        called = {"id": f"c{n}", "name": name}
+        result = [{"functionResponse": {**called, "response": {"output": shown}}}]
+        call = {**called, "args": given, "result": result, "status": "success"}
         return [{"type": "gemini", "content": "", "toolCalls": [call]}]
 
     first = [{"type": "info", "content": "Update!"}, {"type": "user", "content": FIRST}]
@@ -201,16 +196,9 @@ def goose() -> Row:
     def turn(n: int, name: str, given: Given, shown: str) -> Messages:
         call = {"status": "success", "value": {"name": f"logtriage__{name}", "arguments": given}}
         result = {"status": "success", "value": [{"type": "text", "text": shown}]}
-        return [
-            {
-                "role": "assistant",
-                "content": [{"type": "toolRequest", "id": f"c{n}", "toolCall": call}],
-            },
-            {
-                "role": "user",
-                "content": [{"type": "toolResponse", "id": f"c{n}", "toolResult": result}],
-            },
-        ]
+        said = {"type": "toolRequest", "id": f"c{n}", "toolCall": call}
+        told = {"type": "toolResponse", "id": f"c{n}", "toolResult": result}
+        return [{"role": "assistant", "content": [said]}, {"role": "user", "content": [told]}]
 
     return messages(turn, {"role": "user", "content": [{"type": "text", "text": FIRST}]})
 
@@ -218,9 +206,8 @@ def goose() -> Row:
 def smolagents() -> Row:
     def turn(n: int, name: str, given: Given, shown: str) -> Messages:
         call = {"id": f"c{n}", "type": "function", "function": {"name": name, "arguments": given}}
-        return [
-            {"step_number": n + 1, "model_output": "", "tool_calls": [call], "observations": shown}
-        ]
+        step = {"step_number": n + 1, "model_output": "", "tool_calls": [call]}
+        return [{**step, "observations": shown}]
 
     return {"incident": INCIDENT, "prompt": FIRST, "steps": each(turn)}
 
@@ -230,33 +217,19 @@ def responses() -> Row:
 
     def turn(n: int, name: str, given: Given, shown: str) -> Messages:
         call = {"id": f"c{n}", "name": name, "arguments": json.dumps(given)}
-        return [
-            {"type": "reasoning", "summary": []},
-            {
-                "type": "mcp_call",
-                **call,
-                "server_label": "logtriage",
-                "output": shown,
-                "error": None,
-            },
-        ]
+        done = {"server_label": "logtriage", "output": shown, "error": None}
+        return [{"type": "reasoning", "summary": []}, {"type": "mcp_call", **call, **done}]
 
-    return {
-        "incident": INCIDENT,
-        "input": [{"role": "user", "content": FIRST}],
-        "output": each(turn),
-    }
+    asked = [{"role": "user", "content": FIRST}]
+    return {"incident": INCIDENT, "input": asked, "output": each(turn)}
 
 
 def logged() -> Row:
     """A proxy's log of the last request, with its response."""
     *asked, last, _ = openai()["messages"]
     request = {"url": "/v1/chat/completions", "body": {"model": "m", "messages": asked}}
-    return {
-        "incident": INCIDENT,
-        "request": request,
-        "response": {"body": {"choices": [{"message": last}]}},
-    }
+    response = {"body": {"choices": [{"message": last}]}}
+    return {"incident": INCIDENT, "request": request, "response": response}
 
 
 ROWS = {
@@ -433,28 +406,37 @@ def test_lines_of_any_shape_are_the_same_transcript(
     assert worth(transcript) == 1.0
 
 
-@pytest.mark.parametrize("shape", ["Claude Code, stream", "messages"])
-def test_a_document_may_list_them(tmp_path: Path, shape: str) -> None:
-    path = tmp_path / "session.json"
-    path.write_text(json.dumps(LINES[shape], indent=1))
-    (transcript,) = convert_file(path)
+@pytest.mark.parametrize(
+    ("name", "document"),
+    [
+        ("session.json", LINES["Claude Code, stream"]),
+        ("session.json", LINES["messages"]),
+        ("log.txt", openai()),  # over several lines it needs no name
+    ],
+)
+def test_a_document_may_list_them(tmp_path: Path, name: str, document: Any) -> None:
+    (tmp_path / name).write_text(json.dumps(document, indent=1))
+    (transcript,) = convert_file(tmp_path / name)
     assert worth(transcript) == 1.0
+
+
+def converted(lines: Messages, **options: Any) -> list[Transcript]:
+    """What becomes of a file of these lines."""
+    file = io.StringIO("".join(f"{json.dumps(line)}\n" for line in lines))
+    return list(convert_file(file, **options))
 
 
 @pytest.mark.parametrize("told", [claude_stream(), openai()["messages"]])
 def test_each_session_of_a_file_is_a_conversation(told: Messages) -> None:
     lines = [{**line, "session_id": name} for name in "ab" for line in told]
-    file = io.StringIO("".join(f"{json.dumps(line)}\n" for line in lines))
-    assert list(map(worth, convert_file(file))) == [1.0, 1.0]
+    assert list(map(worth, converted(lines))) == [1.0, 1.0]
 
 
 def test_codex_as_a_stream_shows_no_first_screen_and_needs_the_incident() -> None:
-    file = io.StringIO("".join(f"{json.dumps(line)}\n" for line in codex_stream()))
-    (transcript,) = convert_file(file, incident_at=INCIDENT)
+    (transcript,) = converted(codex_stream(), incident_at=INCIDENT)
     assert worth(transcript) == 1.0
-    file.seek(0)
     with pytest.raises(TranscriptError, match=r"no incident id at incident, .*--incident ID which"):
-        list(convert_file(file))
+        converted(codex_stream())
 
 
 def test_a_session_may_name_its_incident_and_must_not_name_another() -> None:
@@ -468,25 +450,16 @@ def test_a_session_may_name_its_incident_and_must_not_name_another() -> None:
 def test_of_a_session_that_was_rewound_the_last_branch_counts() -> None:
     lines = claude()
     wrong = block(77, "escalate", {"team": "dba-team"}, "The incident is closed (misrouted).")
-    fork = [
-        {
-            **lines[3],
-            "uuid": "x1",
-            "parentUuid": lines[3]["uuid"],
-            "type": "assistant",
-            "message": wrong[0],
-        },
-        {**lines[3], "uuid": "x2", "parentUuid": "x1", "type": "user", "message": wrong[1]},
-    ]
-    file = io.StringIO("".join(f"{json.dumps(line)}\n" for line in [*lines[:4], *fork, *lines[4:]]))
-    (transcript,) = convert_file(file)
+    said = {"parentUuid": lines[3]["uuid"], "type": "assistant", "message": wrong[0]}
+    told = {"parentUuid": "x1", "type": "user", "message": wrong[1]}
+    fork = [{**lines[3], "uuid": "x1", **said}, {**lines[3], "uuid": "x2", **told}]
+    (transcript,) = converted([*lines[:4], *fork, *lines[4:]])
     assert worth(transcript) == 1.0
 
 
 def test_attempts_that_are_alike_all_count_and_so_does_one_that_failed_at_once() -> None:
-    lost = json.dumps(openai(messages=PROMPT, error="no route"))
-    file = io.StringIO(f"{json.dumps(openai())}\n" * 3 + lost)
-    assert [one.status for one in convert_file(file)] == [*["completed"] * 3, "error: no route"]
+    found = converted([*[openai()] * 3, openai(messages=PROMPT, error="no route")])
+    assert [one.status for one in found] == [*["completed"] * 3, "error: no route"]
 
 
 @pytest.mark.parametrize("key", ["model", "attempt", "session_id"])
@@ -494,8 +467,7 @@ def test_an_attempt_is_no_beginning_of_another_agents_or_another_attempt(key: st
     told = [*PROMPT, *each(openai_turn)]
     rows = [{"incident": INCIDENT, "messages": told[:4], key: "a"},
             {"incident": INCIDENT, "messages": told, key: "b"}]  # fmt: skip
-    file = io.StringIO("".join(f"{json.dumps(row)}\n" for row in rows))
-    assert [len(one.actions) for one in convert_file(file)] == [1, len(each(openai_turn)) // 2]
+    assert [len(one.actions) for one in converted(rows)] == [1, len(each(openai_turn)) // 2]
 
 
 def test_a_file_of_several_rows_is_a_log_of_its_own(tmp_path: Path) -> None:
@@ -525,16 +497,12 @@ def test_attempts_of_traces_are_told_apart_by_what_their_spans_name() -> None:
         return [{"resourceSpans": [{"scopeSpans": [{"spans": [{**span, "traceId": trace}]}]}]}
                 for span in [first, *rest[:count]]]  # fmt: skip
 
-    def read(lines: Messages) -> list[tuple[int, str | None]]:
-        file = io.StringIO("".join(f"{json.dumps(line)}\n" for line in lines))
-        return [(len(one.actions), one.agent) for one in convert_file(file)]
-
     with pytest.warns(UserWarning, match="rows left out"):
-        both = read([*run("a", 5), *run("b", 2), *run("c", 5, "alpha")])
-    assert both == [(5, "m"), (2, "m"), (5, "alpha")]
+        found = converted([*run("a", 5), *run("b", 2), *run("c", 5, "alpha")])
+    assert [(len(one.actions), one.agent) for one in found] == [(5, "m"), (2, "m"), (5, "alpha")]
     (other,) = json.loads(json.dumps(run("d", 1)[1:]).replace("TICK 0/", "TOCK 0/"))
     with pytest.raises(TranscriptError, match=r"^<stream>:3: no incident id at .*; the row has: "):
-        read([*run("a", 1), other])
+        converted([*run("a", 1), other])
 
 
 JUNK: list[Any] = [None, 0, 1.5, True, "", "x", [], {}, ["x"], {"type": "text"}, math.nan, [[]]]
@@ -584,10 +552,3 @@ def test_what_is_no_file_of_rows_is_refused(tmp_path: Path, content: bytes, reas
     path.write_bytes(content)
     with pytest.raises(ValueError, match=reason):
         list(convert_file(path))
-
-
-def test_a_document_over_several_lines_needs_no_name(tmp_path: Path) -> None:
-    path = tmp_path / "log.txt"
-    path.write_text(json.dumps(openai(), indent=2))
-    (transcript,) = convert_file(path)
-    assert worth(transcript) == 1.0

@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 import logtriage as lt
 from logtriage.conversations.tools import anthropic_tools, call_from_action, openai_tools, tools_of
-from logtriage.drawing.generator import make_incident
-from logtriage.incident import Incident
 from logtriage.parsing import action_from_wire, render_action
 from logtriage.parsing.calls import wire_from_call
 from logtriage.parsing.tools import ALL_TOOLS, TOOLS
@@ -57,7 +55,7 @@ def test_a_call_of_every_action_fits_the_schema() -> None:
 
 
 def test_schemas_of_the_providers_have_the_same_content() -> None:
-    given = make_incident("single_crash-v4/test/531"), tuple(ALL_TOOLS)
+    given = lt.make_incident("single_crash-v4/test/531"), tuple(ALL_TOOLS)
     for openai, anthropic in zip(openai_tools(*given), anthropic_tools(*given), strict=True):
         function = openai["function"]
         assert openai["type"] == "function"
@@ -70,13 +68,13 @@ def test_schemas_of_the_providers_have_the_same_content() -> None:
 
 @pytest.mark.parametrize("incident_id", ["single_crash-v4/test/531", "tiny:outage/test/0"])
 def test_the_remedies_on_offer_are_those_of_the_incidents_world(incident_id: str) -> None:
-    incident = make_incident(incident_id)
+    incident = lt.make_incident(incident_id)
     tool = next(one for one in tools_of(incident) if one.name == "remediate")
     assert tool.json_schema()["properties"]["remedy"]["enum"] == [*world_of(incident)]
     assert f"(choices: {json.dumps(world_of(incident))})" in tool.docstring()
 
 
-def world_of(incident: Incident) -> tuple[str, ...]:
+def world_of(incident: lt.Incident) -> tuple[str, ...]:
     assert incident.world is not None
     return incident.world.rules.remedies
 

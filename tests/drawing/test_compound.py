@@ -6,8 +6,6 @@ import attrs
 import pytest
 
 import logtriage as lt
-from logtriage.actions import RequestMetrics, RequestMoreLogs, Wait, all_actions
-from logtriage.beliefs import belief
 from logtriage.beliefs.beliefs import belief_of
 from logtriage.beliefs.explain import explain, why_unexplained
 from logtriage.beliefs.plans import Planner
@@ -17,8 +15,6 @@ from logtriage.dynamics import play, transition_jointly
 from logtriage.evaluation import Incidents, RunSpec, evaluate, explain_run
 from logtriage.evaluation.explaining import check_explainable
 from logtriage.evidence import evidence
-from logtriage.grading import grade
-from logtriage.incident import Incident
 from logtriage.joint import known_facts, observe_role
 from logtriage.policies import perfect_actions
 from logtriage.policies.observer import ObserverPolicy
@@ -32,7 +28,7 @@ FLEET = "compound_fleet-v4"
 TWO: list[lt.Action] = [lt.IdentifyRootCause("user-db"), lt.IdentifyRootCause("email-queue")]
 
 
-def incident_with(faults: int) -> Incident:
+def incident_with(faults: int) -> lt.Incident:
     """The first test incident with so many faults."""
     found = (lt.make_incident(f"{TASK}/test/{number}") for number in range(100))
     return next(one for one in found if len(one.truth.parts) == faults)
@@ -65,7 +61,7 @@ def test_the_screen_lists_every_service_declared() -> None:
 def test_only_services_that_were_declared_are_settled() -> None:
     incident = incident_with(2)
     state, _ = play(incident, TWO)
-    names, actions = ("user-db", "email-queue"), all_actions(incident.topology, hand_over=True)
+    names, actions = ("user-db", "email-queue"), lt.all_actions(incident.topology, hand_over=True)
     settled = [
         one.service
         for one, open_ in zip(actions, action_mask(lt.observe(state)), strict=True)
@@ -90,8 +86,8 @@ def test_a_role_that_hears_late_hears_of_every_service_in_its_time() -> None:
     late = next(one for one in split.roles if "identify_root_cause" not in one.may)
     state = lt.initial_state(incident_with(2))
     heard = []
-    for action in (*TWO, Wait(), Wait()):
-        acts = [action if "identify_root_cause" in one.may else Wait() for one in split.roles]
+    for action in (*TWO, lt.Wait(), lt.Wait()):
+        acts = [action if "identify_root_cause" in one.may else lt.Wait() for one in split.roles]
         state = transition_jointly(state, acts)
         heard.append(declared_in(state, known_facts(state, late)))
     assert heard == [(), (), ("user-db",), ("user-db", "email-queue")]
@@ -101,7 +97,7 @@ def test_a_role_that_hears_late_hears_of_every_service_in_its_time() -> None:
 
 
 def test_what_knows_single_faults_alone_refuses_in_words() -> None:
-    held = belief(lt.initial_state(incident_with(3)))
+    held = lt.belief(lt.initial_state(incident_with(3)))
     with pytest.raises(lt.InvalidInput, match="several faults are planned for by"):
         Planner(held.posterior, held.standing)
 
@@ -112,10 +108,10 @@ def test_on_a_fleet_sets_are_searched_and_what_is_not_exact_is_refused() -> None
     assert lt.get_task(FLEET).topology is None
     assert 20 <= len(incident.topology) <= 60
     start = lt.initial_state(incident)
-    held = belief(start)
+    held = lt.belief(start)
     assert not held.exact
     service = next(iter(held.root_causes))
-    (found,) = Asked.of(held, (RequestMetrics(service),)).worths()
+    (found,) = Asked.of(held, (lt.RequestMetrics(service),)).worths()
     assert found.bits > 0.0
     why = r"[\d,]+ sets of faults are possible on topology .*, which are searched"
     closed, _ = play(incident, [lt.Resolve()])
@@ -138,14 +134,14 @@ def test_what_acts_revealed_leads_the_search_where_what_looks_likely_fits_nothin
     third, *others = incident.truth.parts
     two = [min(part.remedies) for part in others]
     state, _ = play(incident, [lt.Remediate(remedy, service) for remedy, service in two])
-    held = belief(state)
+    held = lt.belief(state)
     assert not held.exact
     assert [held.remedies[remedy] for remedy in two] == [1.0, 1.0]
     for service in third.root_causes:
         before = held.root_causes.get(service, 0.0)
-        state = lt.transition(state, RequestMetrics(service))
-        state = lt.transition(state, RequestMoreLogs(service))
-        assert belief(state).root_causes[service] > before
+        state = lt.transition(state, lt.RequestMetrics(service))
+        state = lt.transition(state, lt.RequestMoreLogs(service))
+        assert lt.belief(state).root_causes[service] > before
 
 
 def test_what_pages_and_remedies_revealed_together_fits_some_set_at_every_tick() -> None:
@@ -154,13 +150,13 @@ def test_what_pages_and_remedies_revealed_together_fits_some_set_at_every_tick()
     state, roots = lt.initial_state(incident), incident.truth.root_causes
     for action in perfect_actions(incident):
         state = lt.transition(state, action)
-        held = belief(state)
+        held = lt.belief(state)
         assert all(held.root_causes[service] > 0.0 for service in roots), action
 
 
 def test_evidence_of_another_incident_fits_nothing_and_is_refused() -> None:
     incident = lt.make_incident("cascading_failure-v4/test/0")
-    state, _ = play(incident, [lt.Escalate(next(iter(incident.truth.teams))), Wait(), Wait()])
+    state, _ = play(incident, [lt.Escalate(next(iter(incident.truth.teams))), lt.Wait(), lt.Wait()])
     foreign = Evidence(Channel.NOTE, -1, 0, 3, "0:no such line")
     with pytest.raises(lt.InvalidInput, match="no hypothesis fits the evidence"):
         belief_of(state, (*evidence(state), foreign))
@@ -186,5 +182,5 @@ def test_the_observer_responds_to_several_faults_and_what_it_earned_adds_up() ->
         action, memory = policy.act(lt.observe(state), memory)
         state = lt.transition(state, action)
     told = explain(state, samples=1)
-    assert told.grade == grade(state).score
+    assert told.grade == lt.grade(state).score
     assert abs(told.without_luck + told.luck - told.grade) < 1e-9

@@ -32,6 +32,7 @@ from logtriage.multi import triage_team_v1
 from logtriage.registry import make_policy
 from logtriage.server.episode import Episode
 from logtriage.server.ledger import Ledger
+from tests.builders import known
 from tests.cli.test_cli import logtriage
 from tests.evaluation.test_runner import contents
 
@@ -131,8 +132,7 @@ def test_a_run_carries_the_fingerprint_and_no_key(run: Path) -> None:
     (path,) = (run / "transcripts").iterdir()
     for line in path.read_bytes().splitlines():
         assert json.loads(line)["seal"] == SEAL.fingerprint
-    digest = SEAL._digest
-    assert digest is not None
+    digest = known(SEAL._digest)
     for held in (*contents(run).values(), pickle.dumps(loaded), repr(loaded).encode()):
         assert KEY.encode() not in held
         assert digest not in held
@@ -199,8 +199,7 @@ def test_commands_take_the_key_from_a_file_and_show_none(key_file: Path, tmp_pat
         ("grade", record, "--json"), ("convert", record), ("show", ID, "--truth", "--json"),
         ("show", ID, "--prompt"), ("play", ID, "--policy", "expert", "--no-explain", "--json"),
     ]  # fmt: skip
-    digest = SEAL._digest
-    assert digest is not None
+    digest = known(SEAL._digest)
     for one in commands:
         said = logtriage(*one, "--seal-file", key_file)
         assert said.exit_code == 0, said.stderr
@@ -256,8 +255,7 @@ def opaque(told: Any, incident: lt.Incident) -> None:
     assert incident.id not in text
     assert "/sealed/" not in text
     assert "/test/" not in text
-    seed = getattr(incident.telemetry, "seed", None)
-    assert seed is not None
+    seed = known(getattr(incident.telemetry, "seed", None))
     assert str(seed) not in text
     assert incident.seal is None or incident.seal not in text
 

@@ -7,7 +7,6 @@ import attrs
 import pytest
 
 import logtriage as lt
-from logtriage.beliefs import belief
 from logtriage.drawing import Seal
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import ALL_SPLITS, SPLITS, is_of_task, parse_incident_id
@@ -17,7 +16,6 @@ from logtriage.errors import SealError, UnknownName
 from logtriage.evaluation.incidents import Incidents
 from logtriage.evidence import evidence
 from logtriage.grading import grade_transcript
-from logtriage.incident import Incident
 from logtriage.tasks import UNSEEN_TASKS, benchmark_of, is_registered, tasks_of
 from logtriage.world.default import default_world
 from logtriage.world.drawn import WORLDS, unseen_seed, unseen_world
@@ -28,7 +26,7 @@ TASK = "unseen_world-v4"
 IDS = tuple(f"{TASK}/{split}/{number}" for split in SPLITS for number in (0, 7))
 
 
-def world_of(incident: Incident) -> World:
+def world_of(incident: lt.Incident) -> World:
     assert incident.world is not None
     return incident.world
 
@@ -132,7 +130,7 @@ def test_a_transcript_comes_back_and_is_graded_in_no_other_world(name: str) -> N
 def test_the_belief_is_that_of_the_incidents_own_world() -> None:
     state = lt.initial_state(lt.make_incident(IDS[1]))
     world = world_of(state.incident)
-    held = belief(state)
+    held = lt.belief(state)
     assert held.world == world
     assert {kind for kind, _ in held.faults} <= set(world.kind_names)
     assert evidence(state)

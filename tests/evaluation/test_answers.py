@@ -15,6 +15,7 @@ from logtriage.evaluation.sheets import SheetError, template
 from logtriage.evaluation.summary import summarise
 from logtriage.recorded import dump_bundle, load_records, shipped_records
 from logtriage.recorded.records import RecordedIncident
+from tests.builders import known
 
 CONTACTS, BASIC, CODE = records_of("recorded")
 ROOTS = {CONTACTS: "ts-contacts-service", BASIC: "ts-basic-service"}
@@ -46,11 +47,9 @@ def test_a_sheet_is_graded_as_a_run(tmp_path: Path) -> None:
         "constant:identify_root_cause=ts-contacts-service,classify_fault=code",
     )
     ours, all_handed_over, _ = summarise(run)
-    assert all_handed_over.net is not None
-    assert all_handed_over.net.net.mean == 0.0
+    assert known(all_handed_over.net).net.mean == 0.0
     assert ours.located[0].ac1 == pytest.approx(1 / 3)
-    assert ours.net is not None
-    assert ours.net.handed_over == pytest.approx(1 / 3)
+    assert known(ours.net).handed_over == pytest.approx(1 / 3)
     assert calibrate(run)[0].stated == 2
     first = run.transcripts["us", task][0]
     assert words_of(first) == ("saw a wrong value", None, None)
@@ -69,8 +68,7 @@ def test_as_many_rows_for_each_incident_are_repeats(tmp_path: Path) -> None:
     assert repeats.pass_at[0].mean == 0.0  # without its class, no answer has full marks
     assert (repeats.incidents, repeats.repeats) == (2, 2)
     rows_shown = summarise(run)
-    assert rows_shown[0].grade is not None
-    assert rows_shown[0].grade.mean == pytest.approx(0.7 * 3 / 4)
+    assert known(rows_shown[0].grade).mean == pytest.approx(0.7 * 3 / 4)
     assert rows_shown[0].bound == pytest.approx(0.7 * 3 / 6)  # an incident has no row
     assert (rows_shown[0].policy, rows_shown[0].attempts) == ("us", 2)
     assert (rows_shown[0].located[0].kind, rows_shown[0].located[0].incidents) == (None, 2)
@@ -158,5 +156,4 @@ def test_a_bundle_of_one_s_own_and_a_stretch_without_a_fault(tmp_path: Path) -> 
         what = grade_answers(sheet, [records_of(str(bundle))], out, "us")
         assert (len(what.missing), what.ungraded) == (1, ("severity",))
         row = summarise(load_run(out))[0]
-        assert row.grade is not None
-        assert (row.grade.mean, row.false_alarm) == (score, alarm)
+        assert (known(row.grade).mean, row.false_alarm) == (score, alarm)

@@ -11,6 +11,7 @@ import logtriage as lt
 from logtriage.beliefs import belief
 from logtriage.evaluation import RunSpec, evaluate, load_run, summarise
 from logtriage.evaluation.calibration import calibrate, ece, share_bounds
+from tests.builders import known
 from tests.cli.test_cli import lines, logtriage
 
 TASK = "single_crash-v4"
@@ -61,13 +62,11 @@ def test_confidences_are_held_against_truth_and_posterior(run: Path) -> None:
              for i in incidents]  # fmt: skip
     right = [i.topology.names[0] in i.truth.root_causes for i in incidents]
     said = [0.95 if number % 2 else 0.15 for number in range(1, 9)]
-    assert one.over is not None
-    assert one.over.mean == pytest.approx(sum(said) / 8 - sum(exact) / 8)
+    assert known(one.over).mean == pytest.approx(sum(said) / 8 - sum(exact) / 8)
     assert one.ece is not None
     assert one.ece.mean == pytest.approx(ece(said, right))
     assert one.ece.bounds[0] <= one.ece.mean <= one.ece.bounds[1]
-    assert one.by_chance is not None
-    assert 0.0 < one.by_chance < one.ece.mean  # eight boasts of 0.95 are no bad luck
+    assert 0.0 < known(one.by_chance) < one.ece.mean  # eight boasts of 0.95 are no bad luck
 
 
 def test_handing_over_below_a_bar(run: Path) -> None:
@@ -75,8 +74,7 @@ def test_handing_over_below_a_bar(run: Path) -> None:
     shares = [bar.handed_over for bar in one.bars]
     assert shares == pytest.approx([0.0, 0.0, *([4 / 9] * 8), 8 / 9])  # the first states none
     (row, _) = summarise(load_run(run))
-    assert row.net is not None
-    assert one.bars[0].net == row.net.net
+    assert one.bars[0].net == known(row.net).net
     assert one.bars[0].net.mean < one.bars[2].net.mean < one.bars[-1].net.mean < 0.0
 
 

@@ -66,12 +66,6 @@ def test_difference_is_b_less_a_on_the_incidents_that_both_scored(tmp_path: Path
     assert (back.better, back.worse) == (0, 3)
 
 
-def test_policies_of_other_names_are_paired_on_request(tmp_path: Path) -> None:
-    run = played(tmp_path, ["expert", "oracle"])
-    (comparison,) = compare_runs(run, run, policy_a="expert", policy_b="oracle")
-    assert (comparison.policy_a, comparison.policy_b) == ("expert", "oracle")
-
-
 def test_other_names_are_paired_by_position(tmp_path: Path) -> None:
     a = played(tmp_path / "a", ["expert", "random"])
     b = played(tmp_path / "b", ["oracle", "chain"])

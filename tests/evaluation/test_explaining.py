@@ -11,8 +11,7 @@ from typing import Any
 import attrs
 import pytest
 
-from logtriage.actions import Escalate
-from logtriage.errors import InvalidInput
+import logtriage as lt
 from logtriage.evaluation import (
     PARTS,
     RunSpec,
@@ -24,8 +23,6 @@ from logtriage.evaluation import (
     summarise,
 )
 from logtriage.evaluation.keeping import holding
-from logtriage.incident import Incident
-from logtriage.policies import Policy
 from logtriage.registry import make_policy
 from tests.evaluation.test_runner import contents
 
@@ -92,7 +89,7 @@ def test_figures_are_means_over_what_was_explained(whole: Path) -> None:
         mean = getattr(row.losses, part)
         assert mean.mean == pytest.approx(fmean(getattr(one, part) for one in found))
         assert mean.low <= mean.mean <= mean.high
-    pages = [step for one in found for step in one.steps if isinstance(step.action, Escalate)]
+    pages = [step for one in found for step in one.steps if isinstance(step.action, lt.Escalate)]
     assert row.losses.pages is not None
     assert row.losses.pages.count == len(pages)
     assert [row.losses is None for row in rows] == [False, True, False, True]
@@ -109,7 +106,7 @@ def test_an_interrupted_run_ends_with_the_same_bytes(run: Path) -> None:
     assert contents(run) == wanted
 
 
-def failing_on_first(incident: Incident) -> Policy:
+def failing_on_first(incident: lt.Incident) -> lt.Policy:
     if incident.id.endswith("/0"):
         raise ConnectionError("model server is gone")
     return make_policy("constant:ignore")(incident)
@@ -160,27 +157,27 @@ def test_a_line_that_is_not_of_this_run_is_named(
     line = json.loads(second)
     damage(line)
     (run / FILE).write_text(f"{first}{json.dumps(line)}\n")
-    with pytest.raises(InvalidInput, match=f"random--{TASK}.jsonl, line 2: {reason}"):
+    with pytest.raises(lt.InvalidInput, match=f"random--{TASK}.jsonl, line 2: {reason}"):
         load_run(run)
-    with pytest.raises(InvalidInput, match="line 2"):
+    with pytest.raises(lt.InvalidInput, match="line 2"):
         explain_run(run, 2)
 
 
 def test_what_cannot_be_explained_is_refused(tmp_path: Path, run: Path) -> None:
-    with pytest.raises(InvalidInput, match="episodes must be at least 1, got 0"):
+    with pytest.raises(lt.InvalidInput, match="episodes must be at least 1, got 0"):
         explain_run(run, 0)
-    with pytest.raises(InvalidInput, match="jobs must be at least 1, got 0"):
+    with pytest.raises(lt.InvalidInput, match="jobs must be at least 1, got 0"):
         explain_run(run, 1, jobs=0)
-    with pytest.raises(InvalidInput, match="not the directory of a run"):
+    with pytest.raises(lt.InvalidInput, match="not the directory of a run"):
         explain_run(tmp_path / "nowhere", 1)
     assert not (tmp_path / "nowhere").exists()
-    with holding(run), pytest.raises(InvalidInput, match="evaluates here"):
+    with holding(run), pytest.raises(lt.InvalidInput, match="evaluates here"):
         explain_run(run, 1)
     evaluate(RunSpec(["oracle"], ["recorded"], episodes=1), tmp_path / "recorded")
-    with pytest.raises(InvalidInput, match=r"recorded.*: its probabilities are not known"):
+    with pytest.raises(lt.InvalidInput, match=r"recorded.*: its probabilities are not known"):
         explain_run(tmp_path / "recorded", 1)
     evaluate(RunSpec(["expert"], [TASK], episodes=1, role_split="solo"), tmp_path / "team")
-    with pytest.raises(InvalidInput, match="joint play is not explained"):
+    with pytest.raises(lt.InvalidInput, match="joint play is not explained"):
         explain_run(tmp_path / "team", 1)
 
 

@@ -6,11 +6,9 @@ from statistics import fmean, stdev
 import pytest
 
 import logtriage as lt
-from logtriage.beliefs import belief
 from logtriage.dynamics import transition_jointly
 from logtriage.evaluation.full_look import full_look
 from logtriage.evidence import evidence
-from logtriage.incident import Incident
 from logtriage.roles import Role, RoleSplit
 from logtriage.roles.splits import BY_CHANNEL, BY_TIER, ROLE_SPLITS, SOLO, TRIO
 from logtriage.world.channels import Channel
@@ -40,11 +38,11 @@ def test_what_is_pooled_is_what_any_role_was_shown() -> None:
         )
     blind = RoleSplit("blind", [Role("all", ("alerts", "window"), SOLO.roles[0].may)] * 1)
     assert set(evidence(state, blind)) == set(evidence(state, blind.roles[0]))
-    assert belief(state, blind).weights == belief(state, blind.roles[0]).weights
-    assert belief(state, BY_CHANNEL).weights == belief(state).weights
+    assert lt.belief(state, blind).weights == lt.belief(state, blind.roles[0]).weights
+    assert lt.belief(state, BY_CHANNEL).weights == lt.belief(state).weights
 
 
-def needed(incidents: list[Incident], split: RoleSplit) -> tuple[float, float]:
+def needed(incidents: list[lt.Incident], split: RoleSplit) -> tuple[float, float]:
     """By how much all roles expect more than the best of them alone, as net value; its error.
 
     Both after a full look, and by the best plan given all readings, or those of the role.
@@ -52,7 +50,7 @@ def needed(incidents: list[Incident], split: RoleSplit) -> tuple[float, float]:
     states = list(map(full_look, incidents))
     viewers: tuple[RoleSplit | Role, ...] = (split, *split.roles)
     pooled, *alone = (
-        [belief(state, viewer).best().value for state in states] for viewer in viewers
+        [lt.belief(state, viewer).best().value for state in states] for viewer in viewers
     )
     lost = [mine - apart for mine, apart in zip(pooled, max(alone, key=fmean), strict=True)]
     most = fmean(1.0 - (incident.worth_of_hand_over or 0.0) for incident in incidents)

@@ -23,6 +23,7 @@ from logtriage.evaluation.money import Prices, worth_of
 from logtriage.evaluation.net_values import AtWorth, NetValue
 from logtriage.evaluation.repeats import repeats_of
 from logtriage.transcript import Transcript
+from tests.builders import known
 
 TASK = "single_crash-v4"
 RESOLVE = {"action_type": "resolve"}
@@ -96,11 +97,9 @@ def test_all_figures_of_repeats_are_of_all_attempts(tmp_path: Path) -> None:
     worths = [worth for (_, worth, _), *_ in attempts]
     assert (row.episodes, row.attempts, row.unscored) == (12, 3, 1)
     assert [len(each) for each in attempts] == [3, 2, 3, 3]
-    assert row.grade is not None
-    assert row.grade.mean == pytest.approx(fmean(means))
+    assert known(row.grade).mean == pytest.approx(fmean(means))
     assert row.bound == pytest.approx(sum(score for each in attempts for score, _, _ in each) / 12)
-    assert row.usage is not None
-    assert row.usage.requests == 4 * (1 + 2 + 3)
+    assert known(row.usage).requests == 4 * (1 + 2 + 3)
     assert row.net is not None
     assert (row.first_unscored, row.net.incidents) == ("lost", 4)
     every: tuple[NetValue | AtWorth, ...] = (row.net, *row.net.by_worth)
@@ -111,8 +110,7 @@ def test_all_figures_of_repeats_are_of_all_attempts(tmp_path: Path) -> None:
         handed_over = [number % 2 for place in those for _, _, number in attempts[place]]
         assert group.handed_over == pytest.approx(fmean(handed_over))
     (same,) = compare_runs(run, run)
-    assert same.net is not None
-    assert same.net.a == pytest.approx(row.net.net.mean)
+    assert known(same.net).a == pytest.approx(row.net.net.mean)
     (worth,) = worth_of(run, Prices(1.0, per_episode=0.0))
     gained = sum(mean - worth for mean, worth in zip(means, worths, strict=True))
     assert worth.worth.mean == pytest.approx(gained)

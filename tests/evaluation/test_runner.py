@@ -10,17 +10,13 @@ from typing import Any
 import pytest
 
 import logtriage as lt
-from logtriage.drawing.generator import make_incident
-from logtriage.errors import LogTriageError, UnknownName
+from logtriage.errors import UnknownName
 from logtriage.evaluation import RunSpec, evaluate, load_run, record_episode
 from logtriage.grading import Unscored, grade_transcript
-from logtriage.incident import Incident
-from logtriage.observation import Observation
-from logtriage.policies import ConstantPolicy, Policy
+from logtriage.policies import ConstantPolicy
 from logtriage.registry import make_policy
-from logtriage.transcript import Transcript
 
-INCIDENT = make_incident("cascading_failure-v4/test/42")
+INCIDENT = lt.make_incident("cascading_failure-v4/test/42")
 SPEC = RunSpec(["expert", "random"], ["single_crash-v4", "silent_degradation-v4"], episodes=7)
 
 
@@ -30,7 +26,7 @@ class Failing:
     def __init__(self, error: BaseException) -> None:
         self.error = error
 
-    def act(self, observation: Observation, memory: Any) -> tuple[lt.Action, Any]:
+    def act(self, observation: lt.Observation, memory: Any) -> tuple[lt.Action, Any]:
         if observation.tick:
             raise self.error
         return lt.ClassifySeverity(lt.Severity.P1), memory
@@ -42,17 +38,17 @@ class Saying:
     def __init__(self, said: Any) -> None:
         self.said = said
 
-    def act(self, _: Observation, memory: Any) -> tuple[lt.Action, Any]:
+    def act(self, _: lt.Observation, memory: Any) -> tuple[lt.Action, Any]:
         return self.said, memory
 
 
-def failing_on_third(incident: Incident) -> Policy:
+def failing_on_third(incident: lt.Incident) -> lt.Policy:
     if incident.id.endswith("/2"):
         raise ConnectionError("model server is gone")
     return make_policy("oracle")(incident)
 
 
-def dying_on_third(incident: Incident) -> Policy:
+def dying_on_third(incident: lt.Incident) -> lt.Policy:
     if incident.id.endswith("/2") and parent_process() is not None:  # not where the tests run
         os._exit(9)
     return make_policy("expert")(incident)
@@ -147,7 +143,7 @@ def test_unscored_episodes_are_kept_with_their_cause(tmp_path: Path, jobs: int) 
 
 def test_process_that_dies_ends_the_run_and_keeps_the_rest(tmp_path: Path) -> None:
     spec = RunSpec(["mine"], ["single_crash-v4"], episodes=4)
-    with pytest.raises(LogTriageError, match="died"):
+    with pytest.raises(lt.LogTriageError, match="died"):
         evaluate(spec, tmp_path / "run", jobs=2, factories={"mine": dying_on_third})
     rows = evaluate(spec, tmp_path / "run", factories={"mine": dying_on_third})
     assert rows[0].episodes == 4
@@ -175,7 +171,7 @@ class OneAfterAnother:
     def __init__(self) -> None:
         self.begun, self.episodes = Event(), 0
 
-    def record(self, incident: Incident, agent: str) -> Transcript:
+    def record(self, incident: lt.Incident, agent: str) -> lt.Transcript:
         self.episodes += 1
         if self.episodes == 3:
             self.begun.set()

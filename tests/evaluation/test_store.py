@@ -13,7 +13,7 @@ from logtriage.evaluation.cell_files import slug
 from logtriage.grading import DEFAULT, grade_transcript
 from logtriage.incident import Incident
 from logtriage.policies import ExpertPolicy, FirstErrorPolicy, Policy
-from logtriage.recorded import load_records, shipped_incidents
+from logtriage.recorded import dump_bundle, shipped_incidents, shipped_records
 from tests.evaluation.test_runner import contents
 
 SPEC = RunSpec(["expert", "random:7"], ["single_crash-v4", "cascading_failure-v4"], episodes=3)
@@ -29,11 +29,8 @@ def run(tmp_path: Path) -> Path:
 @pytest.fixture
 def bundle(tmp_path: Path) -> Path:
     """Two recorded incidents, not compressed."""
-    shipped = Path(__file__).parents[2] / "src/logtriage/data/recorded/trainticket.jsonl.gz"
     path = tmp_path / "bundle.txt"
-    from logtriage.recorded import dump_bundle
-
-    dump_bundle(load_records(shipped)[:2], path)
+    dump_bundle(shipped_records()[:2], path)
     return path
 
 

@@ -4,9 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from logtriage.actions import Action, Escalate, IdentifyRootCause, Ignore, ReportImpact, Resolve
-from logtriage.drawing.generator import make_incident
-from logtriage.drawing.ids import incident_ids
+import logtriage as lt
 from logtriage.dynamics import play as play_actions
 from logtriage.evaluation import (
     Interval,
@@ -19,33 +17,31 @@ from logtriage.evaluation import (
     summarise,
 )
 from logtriage.grading.impact import impact_of
-from logtriage.incident import Incident
-from logtriage.policies import ConstantPolicy, Policy, perfect_actions
-from logtriage.state import State
+from logtriage.policies import ConstantPolicy, perfect_actions
 
-Plans = Mapping[str, Callable[[Incident], list[Action]]]
+Plans = Mapping[str, Callable[[lt.Incident], list[lt.Action]]]
 
 
-def wrong_page(incident: Incident) -> list[Action]:
+def wrong_page(incident: lt.Incident) -> list[lt.Action]:
     team = next(team for team in incident.topology.teams if team not in incident.truth.teams)
-    return [Escalate(team)]
+    return [lt.Escalate(team)]
 
 
-def wrong_cause(incident: Incident) -> list[Action]:
+def wrong_cause(incident: lt.Incident) -> list[lt.Action]:
     names = incident.topology.names
     name = next(name for name in names if name not in incident.truth.root_causes)
-    return [IdentifyRootCause(name, 0.5), Resolve()]
+    return [lt.IdentifyRootCause(name, 0.5), lt.Resolve()]
 
 
-def perfect(incident: Incident) -> list[Action]:
+def perfect(incident: lt.Incident) -> list[lt.Action]:
     return list(perfect_actions(incident))
 
 
-def ignoring(_: Incident) -> list[Action]:
-    return [Ignore()]
+def ignoring(_: lt.Incident) -> list[lt.Action]:
+    return [lt.Ignore()]
 
 
-def failing(_: Incident) -> list[Action]:
+def failing(_: lt.Incident) -> list[lt.Action]:
     raise ConnectionError("gone")
 
 
@@ -53,7 +49,7 @@ def play(directory: Path, plans: Plans, task: str) -> Row:
     """The row of a run in which every incident is played by the plan for it."""
     numbers = [int(incident.rpartition("/")[2]) for incident in plans]
 
-    def factory(incident: Incident) -> Policy:
+    def factory(incident: lt.Incident) -> lt.Policy:
         return ConstantPolicy(tuple(plans[incident.id](incident)))
 
     spec = RunSpec(["mine"], [task], start=min(numbers), episodes=len(numbers))
@@ -63,7 +59,7 @@ def play(directory: Path, plans: Plans, task: str) -> Row:
 
 def test_every_figure_of_a_run_that_is_known(tmp_path: Path) -> None:
     plans = [perfect, wrong_page, ignoring, wrong_cause, failing]
-    ids = incident_ids("single_crash-v4", "test", len(plans), 1)  # the first is benign
+    ids = lt.incident_ids("single_crash-v4", "test", len(plans), 1)  # the first is benign
     row = play(tmp_path, dict(zip(ids, plans, strict=True)), "single_crash-v4")
     assert row.net is not None
     figures = row.net.incidents, row.net.handed_over, row.net.paged_right, row.net.mis_paged
@@ -79,9 +75,9 @@ def test_every_figure_of_a_run_that_is_known(tmp_path: Path) -> None:
 
 def neighbours(benign: bool) -> str:
     """The first incident of its kind."""
-    ids = incident_ids("silent_degradation-v4", "test", 50)
+    ids = lt.incident_ids("silent_degradation-v4", "test", 50)
     return next(
-        incident_id for incident_id in ids if make_incident(incident_id).truth.benign is benign
+        incident_id for incident_id in ids if lt.make_incident(incident_id).truth.benign is benign
     )
 
 
@@ -94,14 +90,14 @@ def test_benign_incidents_have_no_root_cause_to_find_and_no_fault_to_ignore(tmp_
 
 def test_reports_of_the_impact_are_summed_up_where_there_are_any(tmp_path: Path) -> None:
     task = "compound_failure-v4"
-    first, second, third = incident_ids(task, "test", 3)
-    call = ReportImpact((("api-gateway", "auth-service"),))
+    first, second, third = lt.incident_ids(task, "test", 3)
+    call = lt.ReportImpact((("api-gateway", "auth-service"),))
 
-    def reporting(incident: Incident) -> list[Action]:
+    def reporting(incident: lt.Incident) -> list[lt.Action]:
         return [call, *perfect(incident)]
 
-    def vague(_: Incident) -> list[Action]:
-        return [call, Ignore()]
+    def vague(_: lt.Incident) -> list[lt.Action]:
+        return [call, lt.Ignore()]
 
     row = play(tmp_path / "a", {first: reporting, second: vague, third: perfect}, task)
     states = [state_of(first, reporting), state_of(second, vague)]
@@ -116,8 +112,8 @@ def test_reports_of_the_impact_are_summed_up_where_there_are_any(tmp_path: Path)
     assert (silent.impact_reports, silent.node_f1, silent.exact_roots) == (0, None, None)
 
 
-def state_of(incident_id: str, plan: Callable[[Incident], list[Action]]) -> State:
-    incident = make_incident(incident_id)
+def state_of(incident_id: str, plan: Callable[[lt.Incident], list[lt.Action]]) -> lt.State:
+    incident = lt.make_incident(incident_id)
     return play_actions(incident, plan(incident))[0]
 
 

@@ -17,12 +17,10 @@ import logtriage as lt
 from logtriage.codec import truth_to_json
 from logtriage.drawing.ids import SPLITS
 from logtriage.evaluation import Incidents
-from logtriage.grading import Grade
 from logtriage.parsing import action_from_wire, action_to_wire
 from logtriage.recorded import HISTORY, shipped_incidents
 from logtriage.recorded.bundle import task_id
 from logtriage.registry import make_policy
-from logtriage.state import State
 from logtriage.tasks import BENCHMARK_FOG, TASKS, TaskSpec
 
 FOLDER = Path(__file__).parent
@@ -52,9 +50,9 @@ def digest(text: str) -> str:
     return blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-def graded(state: State) -> dict[str, Any]:
+def graded(state: lt.State) -> dict[str, Any]:
     """The parts of a grade that a version fixes: not its wording."""
-    one: Grade = lt.grade(state)
+    one: lt.Grade = lt.grade(state)
     return {
         "score": one.score,
         "criteria": {row.name: row.score for row in one.criteria},

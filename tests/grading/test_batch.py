@@ -10,17 +10,9 @@ import numpy as np
 import pytest
 
 import logtriage as lt
-from logtriage.actions import Severity, action_id
+from logtriage.actions import action_id
 from logtriage.dynamics import play
-from logtriage.grading import (
-    RECORDED,
-    TRIAGE_3,
-    Criterion,
-    action_array,
-    grade_actions,
-    grade_batch,
-    truths_of,
-)
+from logtriage.grading import RECORDED, TRIAGE_3, Criterion, action_array, grade_batch, truths_of
 from logtriage.grading import batch as batch_module
 from logtriage.grading.batch import CLOSINGS
 from logtriage.grading.rubric import Discount, Gate
@@ -38,14 +30,17 @@ REAL = attrs.evolve(
     horizon=12,
     truth=Truth(
         fault=Fault("slow_query", "user-db"),
-        severity=Severity.P1,
+        severity=lt.Severity.P1,
         root_causes=frozenset({"user-db"}),
         teams=frozenset({"dba-team"}),
         remedies=frozenset({("kill-query", "user-db")}),
     ),
 )
 BENIGN = attrs.evolve(
-    BASE, horizon=12, par=2, truth=Truth(None, Severity.P3, frozenset(), frozenset(), frozenset())
+    BASE,
+    horizon=12,
+    par=2,
+    truth=Truth(None, lt.Severity.P3, frozenset(), frozenset(), frozenset()),
 )
 FIX = lt.Remediate("kill-query", "user-db")
 WRONG = lt.Remediate("restart", "api-gateway")
@@ -127,7 +122,7 @@ def test_cells_by_hand(cells: Any, row: int) -> None:
     incident, listed, score, criteria, gate, closing, ticks, unplayed = CELLS[row]
     assert cells.scores[row] == pytest.approx(score, abs=1e-12)  # fmt: skip
     columns = [*criteria, *[NAN] * (7 - len(criteria))]
-    earned = {one.name: one.score for one in grade_actions(incident, listed).criteria}
+    earned = {one.name: one.score for one in lt.grade_actions(incident, listed).criteria}
     by_name = [earned.get(name, NAN) for name in CRITERIA]
     assert by_name == pytest.approx(columns, abs=1e-12, nan_ok=True)
     assert cells.gate[row] == (-1 if gate is None else cells.gate_names.index(gate))  # fmt: skip
@@ -200,7 +195,7 @@ def test_long_histories(waste: int) -> None:
     ]
     grades = graded([patient] * 4, lists)
     for row, listed in enumerate(lists):
-        wanted = grade_actions(patient, listed)
+        wanted = lt.grade_actions(patient, listed)
         assert grades.scores[row] == wanted.score
         assert grades.ticks[row] == wanted.ticks
 
@@ -234,7 +229,7 @@ def test_a_measure_without_kernel_is_graded_one_by_one(part: str) -> None:
     lists: list[list[lt.Action]] = [PERFECT, [lt.Ignore()]]
     found = graded(incidents * 40, lists * 40, custom)
     for row, incident in enumerate(incidents):
-        wanted = grade_actions(incident, lists[row], custom)
+        wanted = lt.grade_actions(incident, lists[row], custom)
         assert found.scores[row::2].tolist() == [wanted.score] * 40
 
 

@@ -19,13 +19,13 @@ def test_a_grade_is_plain_json() -> None:
     state = played(
         real_incident(), RIGHT_SEVERITY, Malformed("?", "why"), FIX, RIGHT_PAGE, WRONG_PAGE
     )
-    data = grade_to_json(grade(state, agent="me"))
+    data = grade_to_json(grade(state, agent="me", unplayed=1))
     assert json.loads(json.dumps(data)) == data
     assert data["score"] == 0.0
     assert data["status"] == "scored"
     assert data["gate"] == "wrong_escalation"
     assert data["closing"] == "misrouted"
-    assert data["ticks"] == 5
+    assert (data["ticks"], data["unplayed"]) == (5, 1)
     assert data["agent"] == "me"
     assert [row["name"] for row in data["criteria"]] == [
         "severity",
@@ -50,9 +50,9 @@ def test_an_unscored_grade_has_a_null_score() -> None:
 def test_the_keys_are_these_and_an_open_episode_has_no_closing() -> None:
     open_one = grade_to_json(grade(initial_state(make_incident("single_crash-v4/test/0"))))
     keys = (
-        "incident task rubric rubric_digest status score criteria discounts fault_kind gate "
-        "gate_reason closing ticks unplayed cause agent malformed digest"
+        "incident task rubric rubric_digest status score criteria gate gate_reason closing ticks "
+        "unplayed cause agent fault_kind discounts malformed digest"
     )
-    assert set(open_one) == set(keys.split())
+    assert list(open_one) == keys.split()
     assert (open_one["status"], open_one["closing"]) == ("scored", None)
     assert type(open_one["status"]) is str

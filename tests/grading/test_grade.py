@@ -71,36 +71,27 @@ def test_every_criterion_comes_with_its_score_weight_and_reason() -> None:
         one.criterion("speed")
 
 
+MISPAGED = ("wrong_escalation", "sre-team was paged; dba-team was right", Closing.MISROUTED)
+IGNORED = ("ignored_incident", "a real fault was ignored", Closing.IGNORED)
+ALL_BUT_CLOSURE = ("severity", "root_cause", "escalation", "remediation")
+
+
 @pytest.mark.parametrize(
-    ("actions", "earned"),
+    ("actions", "gate", "earned"),
     [
-        ((WRONG_PAGE,), {}),
-        ((RIGHT_PAGE, WRONG_PAGE), {"escalation": 1.0}),
-        (
-            (RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, WRONG_PAGE),
-            {"severity": 1.0, "root_cause": 1.0, "escalation": 1.0, "remediation": 1.0},
-        ),
+        ((WRONG_PAGE,), MISPAGED, ()),
+        ((RIGHT_PAGE, WRONG_PAGE), MISPAGED, ("escalation",)),
+        ((*PERFECT[:4], WRONG_PAGE), MISPAGED, ALL_BUT_CLOSURE),
+        ((*PERFECT[:4], lt.Ignore()), IGNORED, ALL_BUT_CLOSURE),
     ],
 )
-def test_a_wrong_page_zeroes_the_total_but_not_the_criteria(
-    actions: tuple[lt.Action, ...], earned: dict[str, float]
+def test_a_gate_zeroes_the_total_but_not_the_criteria(
+    actions: tuple[lt.Action, ...], gate: tuple[str, str, Closing], earned: tuple[str, ...]
 ) -> None:
     one = lt.grade(played(real_incident(), *actions))
-    assert one.score == 0.0
-    assert (one.gate, one.gate_reason) == (
-        "wrong_escalation",
-        "sre-team was paged; dba-team was right",
-    )
-    assert {name: value for name, value in scores(one).items() if value} == earned
-    assert one.closing is Closing.MISROUTED
-
-
-def test_ignoring_a_real_fault_zeroes_the_total_but_not_the_criteria() -> None:
-    one = lt.grade(played(real_incident(), *PERFECT[:4], lt.Ignore()))
-    assert (one.score, one.gate, one.closing) == (0.0, "ignored_incident", Closing.IGNORED)
-    assert scores(one) == {
-        "severity": 1.0, "root_cause": 1.0, "escalation": 1.0, "remediation": 1.0, "closure": 0.0,
-    }  # fmt: skip
+    assert (one.score, one.gate, one.gate_reason, one.closing) == (0.0, *gate)
+    assert scores(one) == {**dict.fromkeys((*ALL_BUT_CLOSURE, "closure"), 0.0),
+                           **dict.fromkeys(earned, 1.0)}  # fmt: skip
 
 
 def test_an_open_state_has_what_it_earned_so_far() -> None:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -23,10 +22,10 @@ from logtriage.conversations.tools import anthropic_tools, openai_tools, tools_o
 from logtriage.drawing.ids import incident_ids
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation import RECORDED_TASKS, Incidents, RunSpec, plan, record_joint_episode
-from logtriage.grading import grade_transcript
+from logtriage.grading import grade_transcript, score
 from logtriage.grading.offered import useful_actions
 from logtriage.policies import perfect_actions
-from logtriage.recorded import SHIPPED, dump_bundle, on_request, read_records, shipped_incidents
+from logtriage.recorded import SHIPPED, dump_bundle, on_request, shipped_incidents, shipped_records
 from logtriage.registry import make_team
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS, SOLO, TRIO
@@ -53,13 +52,7 @@ def actions_of(incident: lt.Incident) -> Iterator[lt.Action]:
 
 
 def score_of(incident: lt.Incident, *actions: lt.Action) -> float:
-    state = lt.initial_state(incident)
-    for one in actions:
-        if not state.is_closed:
-            state = lt.transition(state, one)
-    score = lt.grade(state).score
-    assert score is not None
-    return score
+    return score(lt.play(incident, actions))
 
 
 def earning(incident: lt.Incident) -> set[str]:
@@ -200,10 +193,7 @@ def test_a_task_stands_for_the_recorded_incidents_of_each_view() -> None:
 
 
 def test_of_a_bundle_the_models_task_takes_those_of_its_view(tmp_path: Path) -> None:
-    path = tmp_path / "both.jsonl"
-    name = "trainticket.jsonl.gz"
-    with files("logtriage").joinpath("data", "recorded", name).open("rb") as file:
-        (record, *_) = read_records(file, name=name)
+    path, record = tmp_path / "both.jsonl", shipped_records()[0]
     dump_bundle([record, on_request(record)], path)
     incidents = Incidents.of(path)
     assert list(incidents.recorded()) == [record.id, on_request(record).id]

@@ -107,6 +107,7 @@ def test_built_in_digests_stay_what_they_are() -> None:
             "the name 'g' appears twice",
         ),
         ({"benign": (one(weight=0.5),)}, "weights of benign must sum to 1, they sum to 0.5"),
+        ({"handed_over": (one(weight=0.5),)}, "weights of handed_over must sum to 1, they sum to"),
         ({"benign": (one("a", 0.5), one("a", 0.5))}, "the name 'a' appears twice"),
         ({"benign": (one("g"),), "gates": (Gate("g", open_gate),)}, "the name 'g' appears twice"),
         ({"penalties": (one(),)}, "the name 'one' appears twice"),
@@ -144,6 +145,7 @@ def test_a_rubric_is_changed_with_evolve_and_checked_again() -> None:
         {"gates": (Gate("g", open_gate),)}, {"discounts": (Discount("d", no_discount),)},
         {"discounts": (Discount("e", no_discount),)}, {"penalties": (one("p", 0.1),)},
         {"penalties": (one("p", 0.2),)}, {"bounds": (0.0, 0.9)},
+        {"handed_over": (one(),)}, {"first_alone": False},
     ],
 )  # fmt: skip
 def test_whatever_decides_a_score_changes_the_digest(changes: dict[str, Any]) -> None:
@@ -197,13 +199,3 @@ def test_an_id_without_a_version_is_refused(wrong: str) -> None:
     with pytest.raises(RubricError, match=f"^rubric '{wrong}': expected an id that ends in its"):
         rubric(id=wrong)
     assert rubric(id="acme/mine-1").id == "acme/mine-1"
-
-
-def test_recorded_incidents_are_graded_by_root_cause_and_class() -> None:
-    assert [(row.name, row.weight) for row in RECORDED.criteria] == [
-        ("root_cause", 0.7),
-        ("fault_class", 0.3),
-    ]
-    assert [row.name for row in RECORDED.benign] == ["dismissal"]
-    assert [gate.name for gate in RECORDED.gates] == ["ignored_incident", "wrong_root_cause"]
-    assert (RECORDED.penalties, RECORDED.discounts, RECORDED.first_alone) == ((), (), False)

@@ -9,13 +9,7 @@ import logtriage as lt
 from logtriage.dynamics import play
 from logtriage.grading import action_array, grade_batch, truths_of
 from logtriage.policies import perfect_actions
-
-
-def incident_with(faults: int) -> lt.Incident:
-    """The first test incident with so many faults."""
-    found = (lt.make_incident(f"compound_failure-v4/test/{number}") for number in range(100))
-    return next(one for one in found if len(one.truth.parts) == faults)
-
+from tests.drawing.test_compound import incident_with
 
 INCIDENTS = [incident_with(faults) for faults in (0, 1, 2, 3)]
 

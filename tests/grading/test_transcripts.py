@@ -14,15 +14,7 @@ import logtriage as lt
 from logtriage.dynamics import play_jointly
 from logtriage.errors import RubricError, TranscriptError, UnknownName
 from logtriage.facts import Play
-from logtriage.grading import (
-    TRIAGE_3,
-    Criterion,
-    Rubric,
-    Unscored,
-    grade_actions,
-    grade_jsonl,
-    grade_transcript,
-)
+from logtriage.grading import TRIAGE_3, Criterion, Unscored, grade_transcript
 from logtriage.parsing import action_to_wire
 from logtriage.policies import perfect_actions
 from logtriage.roles.splits import splits_with
@@ -36,6 +28,7 @@ from tests.builders import (
     played,
     real_incident,
 )
+from tests.grading.test_grade import BrokenGraderError, broken
 
 ID = "cascading_failure-v4/test/1464"
 PERFECT = tuple(action_to_wire(action) for action in perfect_actions(lt.make_incident(ID)))
@@ -53,13 +46,13 @@ def test_a_resolver_that_finds_another_incident_is_refused(found: Any, said: str
     with pytest.raises(lt.InvalidInput, match=told):
         grade_transcript(lt.Transcript(ID, PERFECT), resolve=lambda _: found)
     with pytest.raises(lt.InvalidInput, match=told):
-        grade_actions(ID, PERFECT, resolve=lambda _: found)
+        lt.grade_actions(ID, PERFECT, resolve=lambda _: found)
 
 
 @pytest.mark.parametrize("given", [None, lt.Wait(), {"action_type": "resolve"}, 5])
 def test_what_is_no_list_of_actions_is_refused(given: Any) -> None:
     with pytest.raises(lt.InvalidInput, match="actions: expected a list of actions, got "):
-        grade_actions(ID, given)
+        lt.grade_actions(ID, given)
 
 
 @pytest.mark.parametrize("given", [None, {"incident": ID, "actions": []}, ID])
@@ -83,9 +76,9 @@ def test_typed_and_wire_actions_give_the_same_grade() -> None:
     typed = (RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, lt.Resolve())
     wire = [action_to_wire(action) for action in typed]
     grades = [
-        grade_actions(real_incident(), typed),
-        grade_actions(real_incident(), wire),
-        grade_actions(real_incident(), [*typed[:2], *wire[2:]]),
+        lt.grade_actions(real_incident(), typed),
+        lt.grade_actions(real_incident(), wire),
+        lt.grade_actions(real_incident(), [*typed[:2], *wire[2:]]),
     ]
     assert grades[0] == grades[1] == grades[2]
     assert grades[0] == lt.grade(played(real_incident(), *typed))
@@ -94,18 +87,18 @@ def test_typed_and_wire_actions_give_the_same_grade() -> None:
 
 def test_wire_actions_that_cannot_be_read_cost_their_tick() -> None:
     junk: list[dict[str, Any]] = [{}, {"action_type": "reboot"}, {"action_type": None}]
-    one = grade_actions(ID, [*junk, *junk, {}, *PERFECT])
+    one = lt.grade_actions(ID, [*junk, *junk, {}, *PERFECT])
     assert (one.ticks, one.unplayed) == (12, 0)
     assert one.score == 1.0  # par is 14
 
 
 def test_actions_after_the_closing_one_are_counted_and_not_graded() -> None:
     wrong_page = {"action_type": "escalate", "value": "nobody"}
-    one = grade_actions(ID, [*PERFECT, *PERFECT, wrong_page])
+    one = lt.grade_actions(ID, [*PERFECT, *PERFECT, wrong_page])
     assert (one.score, one.unplayed, one.ticks) == (1.0, 6, 5)
-    assert one == attrs.evolve(grade_actions(ID, PERFECT), unplayed=6)
+    assert one == attrs.evolve(lt.grade_actions(ID, PERFECT), unplayed=6)
     wait = {"action_type": "request_more_logs"}
-    late = grade_actions(ID, [wait] * 19)
+    late = lt.grade_actions(ID, [wait] * 19)
     assert (late.closing, late.ticks, late.unplayed) == (Closing.OUT_OF_TIME, 17, 2)
 
 
@@ -114,13 +107,13 @@ def test_an_entry_that_is_no_action_is_refused(junk: Any) -> None:
     with pytest.raises(
         lt.InvalidInput, match=r"actions\[1\]: expected an action or a wire mapping"
     ):
-        grade_actions(ID, [{"action_type": "resolve"}, junk])
+        lt.grade_actions(ID, [{"action_type": "resolve"}, junk])
 
 
 @pytest.mark.parametrize("incident_id", ["", "nosuch-v2/test/0", "single_crash-v4/test/x"])
 def test_an_id_that_does_not_exist_is_refused(incident_id: str) -> None:
     with pytest.raises(lt.InvalidInput):
-        grade_actions(incident_id, [])
+        lt.grade_actions(incident_id, [])
     with pytest.raises(lt.InvalidInput):
         grade_transcript(lt.Transcript(incident_id, ()))
 
@@ -128,8 +121,8 @@ def test_an_id_that_does_not_exist_is_refused(incident_id: str) -> None:
 def test_another_rubric_may_be_given() -> None:
     lenient = attrs.evolve(TRIAGE_3, id="lenient/1", gates=(), discounts=())
     page = {"action_type": "escalate", "value": _wrong_team()}
-    assert grade_actions(ID, [*PERFECT[:2], page]).score == 0.0
-    assert grade_actions(ID, [*PERFECT[:2], page], lenient).score == pytest.approx(0.40)
+    assert lt.grade_actions(ID, [*PERFECT[:2], page]).score == 0.0
+    assert lt.grade_actions(ID, [*PERFECT[:2], page], lenient).score == pytest.approx(0.40)
 
 
 def _wrong_team() -> str:
@@ -188,26 +181,22 @@ BAD = (
 
 
 @pytest.mark.parametrize(("bad", "reason"), BAD)
-def test_a_bad_line_is_reported_and_the_others_are_graded(
+def test_a_bad_line_is_reported_or_raised_and_the_others_are_graded(
     bad: str, reason: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "runs.jsonl"
     path.write_text(f"{GOOD}\n\n{bad}\n{GOOD}\n", encoding="utf-8")
     errors: list[TranscriptError] = []
-    grades = list(grade_jsonl(path, on_error=errors.append))
+    grades = list(lt.grade_jsonl(path, on_error=errors.append))
     assert [one.score for one in grades] == [1.0, 1.0]
     (error,) = errors
     assert (error.line, error.source) == (3, str(path))
     assert error.reason.startswith(reason)
     assert str(error).startswith(f"{path}:3: {reason}")
-
-
-@pytest.mark.parametrize(("bad", "reason"), BAD)
-def test_without_on_error_the_first_bad_line_is_raised(bad: str, reason: str) -> None:
-    grades = grade_jsonl(io.StringIO(f"{GOOD}\n{bad}\n{GOOD}\n"))
-    assert next(grades).score == 1.0
+    without_on_error = lt.grade_jsonl(io.StringIO(f"{GOOD}\n{bad}\n{GOOD}\n"))
+    assert next(without_on_error).score == 1.0
     with pytest.raises(TranscriptError) as caught:
-        next(grades)
+        next(without_on_error)
     assert str(caught.value).startswith(f"<stream>:2: {reason}")
 
 
@@ -223,16 +212,16 @@ def test_line_breaks_and_blank_lines(text: str, tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     path.write_bytes(text.encode())
     for source in (path, str(path), io.BytesIO(text.encode()), io.StringIO(text, newline="")):
-        assert [one.score for one in grade_jsonl(source)] == [1.0, 1.0]
+        assert [one.score for one in lt.grade_jsonl(source)] == [1.0, 1.0]
     with path.open(encoding="utf-8") as stream:
-        assert [one.score for one in grade_jsonl(stream)] == [1.0, 1.0]
+        assert [one.score for one in lt.grade_jsonl(stream)] == [1.0, 1.0]
 
 
 def test_a_line_that_is_not_utf8_is_a_bad_line(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     path.write_bytes(b"\n".join((GOOD.encode(), b'{"incident": "\xff"}', GOOD.encode())))
     errors: list[TranscriptError] = []
-    assert len(list(grade_jsonl(path, on_error=errors.append))) == 2
+    assert len(list(lt.grade_jsonl(path, on_error=errors.append))) == 2
     (error,) = errors
     assert error.line == 2
     assert error.reason.startswith("not UTF-8: ")
@@ -240,7 +229,7 @@ def test_a_line_that_is_not_utf8_is_a_bad_line(tmp_path: Path) -> None:
 
 def test_a_byte_order_mark_spoils_nothing() -> None:
     source = io.BytesIO(b"\xef\xbb\xbf" + f"{GOOD}\n{GOOD}\n".encode())
-    first, second = grade_jsonl(source)
+    first, second = lt.grade_jsonl(source)
     assert first == second
 
 
@@ -250,7 +239,7 @@ def test_a_line_beyond_the_limit_is_bad_and_the_others_are_graded(
     monkeypatch.setattr("logtriage._lib.files.MAX_LINE", 10 * len(GOOD))
     errors: list[TranscriptError] = []
     text = f"{GOOD}\n{line(note='x' * 20 * len(GOOD))}\n{GOOD}\n"
-    assert len(list(grade_jsonl(io.StringIO(text), on_error=errors.append))) == 2
+    assert len(list(lt.grade_jsonl(io.StringIO(text), on_error=errors.append))) == 2
     assert [(one.line, one.reason) for one in errors] == [(2, "longer than 16 MiB")]
 
 
@@ -263,24 +252,16 @@ def test_a_file_is_read_as_a_stream() -> None:
             read += 1
             return f"{GOOD}\n"
 
-    grades = grade_jsonl(Endless())
+    grades = lt.grade_jsonl(Endless())
     assert [next(grades).score for _ in range(3)] == [1.0, 1.0, 1.0]
     assert read == 3
 
 
 def test_unscored_lines_are_neither_zeroes_nor_errors() -> None:
     text = f"{line(status='timeout')}\n{line(status=None)}\n"
-    first, second = grade_jsonl(io.StringIO(text))
+    first, second = lt.grade_jsonl(io.StringIO(text))
     assert (first.score, first.cause) == (None, "timeout")
     assert second.score == 1.0
-
-
-class BrokenGraderError(Exception):
-    pass
-
-
-def broken(state: lt.State) -> tuple[float, str]:
-    raise BrokenGraderError(state.incident.id)
 
 
 def not_a_number(state: lt.State) -> tuple[float, str]:  # noqa: ARG001
@@ -291,10 +272,10 @@ def not_a_number(state: lt.State) -> tuple[float, str]:  # noqa: ARG001
     ("measure", "error"), [(broken, BrokenGraderError), (not_a_number, RubricError)]
 )
 def test_a_broken_grader_is_not_taken_for_a_bad_line(measure: Any, error: type[Exception]) -> None:
-    rubric = Rubric("mine/1", (Criterion("c", 1.0, measure),))
+    rubric = lt.Rubric("mine/1", (Criterion("c", 1.0, measure),))
     errors: list[lt.LogTriageError] = []
     with pytest.raises(error):
-        list(grade_jsonl(io.StringIO(f"{GOOD}\n{GOOD}\n"), rubric, on_error=errors.append))
+        list(lt.grade_jsonl(io.StringIO(f"{GOOD}\n{GOOD}\n"), rubric, on_error=errors.append))
     assert errors == []
 
 
@@ -308,7 +289,7 @@ def test_hostile_nesting_never_stops_the_stream() -> None:
         lines.append(f'{{"incident": "{ID}", "actions": [], "schema": {nested(depth)}}}')
         lines.append(f'{{"incident": "{ID}", "actions": [], "x": {nested(depth)}}}')
     errors: list[TranscriptError] = []
-    grades = list(grade_jsonl(io.StringIO("\n".join(lines)), on_error=errors.append))
+    grades = list(lt.grade_jsonl(io.StringIO("\n".join(lines)), on_error=errors.append))
     assert len(grades) + len(errors) == len(lines)
     assert grades
     assert errors
@@ -381,23 +362,23 @@ def test_wrong_ticks_make_a_bad_line(joint: dict[str, Any], message: str) -> Non
     wires = [{"action_type": "resolve", "tick": 0}, {"action_type": "wait", "tick": 0}]
     line = json.dumps({"incident": ID, "actions": wires, **joint})
     with pytest.raises(TranscriptError) as caught:
-        list(grade_jsonl(io.StringIO(line)))
+        list(lt.grade_jsonl(io.StringIO(line)))
     assert message in str(caught.value)
     padded = json.dumps({"incident": ID, "actions": wires, **dict.fromkeys(joint)})
-    assert next(grade_jsonl(io.StringIO(padded))).schedule is None
+    assert next(lt.grade_jsonl(io.StringIO(padded))).schedule is None
 
 
 def test_a_missing_file_is_named_when_it_is_asked_for(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no-such-file"):
-        grade_jsonl(tmp_path / "no-such-file")
+        lt.grade_jsonl(tmp_path / "no-such-file")
     with pytest.raises(IsADirectoryError):
-        grade_jsonl(tmp_path)
+        lt.grade_jsonl(tmp_path)
 
 
 def test_a_file_whose_grades_nobody_takes_is_closed(tmp_path: Path) -> None:
     """An open file that is forgotten warns, and warnings are errors here."""
     path = tmp_path / "one.jsonl"
     path.write_text(line() + "\n")
-    grades = grade_jsonl(path)
+    grades = lt.grade_jsonl(path)
     del grades
     gc.collect()

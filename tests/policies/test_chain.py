@@ -32,7 +32,6 @@ def test_a_line_that_names_the_cause_beats_a_telling_one() -> None:
     asked = attrs.evolve(
         SCREEN,
         severity=lt.Severity.P2,
-        alerts=(),
         last_actions=(lt.RequestMoreLogs("api-gateway"),),
         inspection=(line("api-gateway", "exceptions"), line("api-gateway", "names:saturation")),
     )

@@ -5,10 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 import logtriage as lt
-from logtriage.actions import Report
 from logtriage.evaluation import PolicyFailure
 from logtriage.parsing import render_action
-from logtriage.playing import play
 from logtriage.policies import ChatPolicies, ChatPolicy, ExpertPolicy
 from logtriage.policies.chat import Message
 from logtriage.roles.splits import TRIO
@@ -17,6 +15,7 @@ INCIDENT = lt.make_incident("cascading_failure-v4/test/42")
 STATE = lt.initial_state(INCIDENT)
 RULES = lt.system_prompt(INCIDENT)
 CLASSIFY = '{"action_type": "classify_severity", "value": "P1"}'
+RESOLVE = '{"action_type": "resolve"}'
 
 
 class Script:
@@ -32,17 +31,15 @@ class Script:
 
 
 def test_a_model_is_shown_the_rules_the_screens_and_its_own_replies() -> None:
-    script = Script(
-        '{"action_type": "classify_severity", "value": "P1"}', '{"action_type": "resolve"}'
-    )
-    state = play(INCIDENT, ChatPolicies(script)(INCIDENT))
+    script = Script(CLASSIFY, RESOLVE)
+    state = lt.play(INCIDENT, ChatPolicies(script)(INCIDENT))
     assert state.actions == (lt.ClassifySeverity("P1"), lt.Resolve())
-    rules = lt.system_prompt(INCIDENT)
+    rules = {"role": "system", "content": RULES}
     first = {"role": "user", "content": lt.render_observation(lt.observe(STATE))}
     after = lt.observe(lt.transition(STATE, lt.ClassifySeverity("P1")))
-    assert script.shown[0] == [{"role": "system", "content": rules}, first]
+    assert script.shown[0] == [rules, first]
     assert script.shown[1] == [
-        {"role": "system", "content": rules},
+        rules,
         first,
         {"role": "assistant", "content": CLASSIFY},
         {"role": "user", "content": lt.render_observation(after)},
@@ -62,7 +59,7 @@ def test_an_expert_that_speaks_through_text_plays_as_the_expert() -> None:
     while not state.is_closed:
         action, conversation = policy.act(lt.observe(state), conversation)
         state = lt.transition(state, action)
-    assert state == play(INCIDENT, ExpertPolicy())
+    assert state == lt.play(INCIDENT, ExpertPolicy())
 
 
 def test_what_cannot_be_read_is_the_model_s_own_action_and_failures_are_not() -> None:
@@ -75,15 +72,15 @@ def test_what_cannot_be_read_is_the_model_s_own_action_and_failures_are_not() ->
         raise ConnectionError("the model server is down")
 
     with pytest.raises(PolicyFailure, match="ConnectionError: the model server is down"):
-        play(INCIDENT, ChatPolicies(broken)(INCIDENT))
+        lt.play(INCIDENT, ChatPolicies(broken)(INCIDENT))
 
 
 def test_in_a_role_it_sees_its_slice_and_may_do_what_the_role_may() -> None:
-    script = Script('{"action_type": "report", "value": "deadlock"}', '{"action_type": "resolve"}')
+    script = Script('{"action_type": "report", "value": "deadlock"}', RESOLVE)
     triage = ChatPolicies(script, TRIO, "triage")(INCIDENT)
     seen = lt.observe(STATE, TRIO.role("triage"))
     action, memory = triage.act(seen, None)
-    assert action == Report("deadlock", "triage")
+    assert action == lt.Report("deadlock", "triage")
     assert script.shown[0][0]["content"].startswith("You are triage in a team of 3")
     assert script.shown[0][1]["content"] == lt.render_observation(seen)
     action, _ = triage.act(seen, memory)

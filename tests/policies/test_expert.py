@@ -66,15 +66,11 @@ def test_it_dismisses_benign_incidents_and_hardly_ever_real_ones() -> None:
 def test_it_hands_over_more_where_that_is_worth_more() -> None:
     assert list(HAND_OVER_LEADS.values()) == sorted(HAND_OVER_LEADS.values())
     incidents = some(lt.get_task("cascading_failure-v4"), 25)
-    closings = {
-        worth: [
-            str(play(attrs.evolve(one, worth_of_hand_over=worth), "expert").closing)
-            for one in incidents
-        ]
-        for worth in (0.2, 0.5, 0.9)
-    }
-    handed = {worth: found.count("handed_over") for worth, found in closings.items()}
-    assert handed[0.2] == 0 < handed[0.5] < handed[0.9]
+    handed = []
+    for worth in (0.2, 0.5, 0.9):
+        priced = [attrs.evolve(one, worth_of_hand_over=worth) for one in incidents]
+        handed.append(sum(play(one, "expert").closing == "handed_over" for one in priced))
+    assert handed[0] == 0 < handed[1] < handed[2]
 
 
 def test_a_role_that_is_told_nothing_hands_over_before_it_is_too_late() -> None:

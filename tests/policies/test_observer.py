@@ -4,28 +4,23 @@ from functools import cache
 
 import attrs
 
-from logtriage import Incident, make_incident, observe
-from logtriage.actions import RequestMetrics, RequestMoreLogs, RequestTraces
-from logtriage.beliefs import belief
+import logtriage as lt
 from logtriage.beliefs.questions import Asked, Worth
-from logtriage.dynamics import transition
-from logtriage.playing import play
 from logtriage.policies.observer import best_of, best_question, requests_in_doubt
 from logtriage.registry import make_policy
-from logtriage.state import State, initial_state
 from tests.builders import with_hand_over
 
 TASK = "cascading_failure-v4"
 
 
 @cache
-def with_worth(number: int, worth: float = 0.9) -> Incident:
-    incident = with_hand_over(make_incident(f"{TASK}/train/{number}"))
+def with_worth(number: int, worth: float = 0.9) -> lt.Incident:
+    incident = with_hand_over(lt.make_incident(f"{TASK}/train/{number}"))
     return attrs.evolve(incident, worth_of_hand_over=worth)
 
 
-def asked(state: State) -> list[object]:
-    looks = RequestMetrics | RequestMoreLogs | RequestTraces
+def asked(state: lt.State) -> list[object]:
+    looks = lt.RequestMetrics | lt.RequestMoreLogs | lt.RequestTraces
     return [one for one in state.actions if isinstance(one, looks)]
 
 
@@ -33,7 +28,7 @@ def test_a_worth_above_what_any_one_answer_promises_does_not_end_the_questions()
     """Several answers may together be worth more than the hand-over."""
     hidden = 0
     for number in range(8):
-        held = belief(initial_state(with_worth(number, 0.97)))
+        held = lt.belief(lt.initial_state(with_worth(number, 0.97)))
         rows = Asked.of(held, requests_in_doubt(held)).worths()
         if max(one.grade for one in rows) <= 0 < held.entropy:
             hidden += 1
@@ -43,13 +38,13 @@ def test_a_worth_above_what_any_one_answer_promises_does_not_end_the_questions()
 
 def test_bits_without_a_grade_are_not_worth_a_tick() -> None:
     incident = attrs.evolve(with_worth(0), worth_of_hand_over=None)
-    held, request = belief(initial_state(incident)), RequestMetrics("user-db")
+    held, request = lt.belief(lt.initial_state(incident)), lt.RequestMetrics("user-db")
     assert best_of(held, [Worth(request, 0.0, 1.0)], Asked.of(held, [request])) is None
 
 
 def test_it_hands_over_what_stays_in_doubt_and_nothing_for_too_little() -> None:
     ends = {
-        worth: [str(play(with_worth(number, worth), "observer").closing) for number in range(6)]
+        worth: [str(lt.play(with_worth(number, worth), "observer").closing) for number in range(6)]
         for worth in (0.02, 0.999)
     }
     assert "handed_over" not in ends[0.02]
@@ -60,26 +55,26 @@ def test_the_top_suspect_is_asked_until_par_leaves_no_time() -> None:
     incident = with_worth(0)
     setting = incident.setting
     assert setting is not None
-    state = play(incident, "top_suspect")
+    state = lt.play(incident, "top_suspect")
     assert len(asked(state)) == setting.par - len(("page", "severity", "root", "remedy", "resolve"))
-    assert len(asked(play(incident, "top_suspect:2"))) == 2
+    assert len(asked(lt.play(incident, "top_suspect:2"))) == 2
 
 
 def test_each_question_goes_to_the_likeliest_root_cause() -> None:
-    state = initial_state(with_worth(3))
-    for action in play(with_worth(3), "top_suspect:3").actions[:3]:
-        assert isinstance(action, RequestMetrics | RequestMoreLogs | RequestTraces)
-        assert action.service == next(iter(belief(state).root_causes))
-        state = transition(state, action)
+    state = lt.initial_state(with_worth(3))
+    for action in lt.play(with_worth(3), "top_suspect:3").actions[:3]:
+        assert isinstance(action, lt.RequestMetrics | lt.RequestMoreLogs | lt.RequestTraces)
+        assert action.service == next(iter(lt.belief(state).root_causes))
+        state = lt.transition(state, action)
 
 
 def test_questions_are_valued_while_only_some_faults_are_repaired() -> None:
     """Under some hypotheses a remedy began a new history at a service, under others not."""
-    incident = make_incident("compound_failure-v4/val/2")
-    state, after = initial_state(incident), 0
+    incident = lt.make_incident("compound_failure-v4/val/2")
+    state, after = lt.initial_state(incident), 0
     policy, memory = make_policy("observer")(incident), None
     while not state.is_closed:
-        action, memory = policy.act(observe(state), memory)
+        action, memory = policy.act(lt.observe(state), memory)
         after += bool(state.facts.doings.remedies)
-        state = transition(state, action)
+        state = lt.transition(state, action)
     assert after

@@ -3,10 +3,7 @@
 import attrs
 import pytest
 
-from logtriage.actions import IdentifyRootCause, RequestMoreLogs, Resolve
-from logtriage.grading import grade
-from logtriage.observation import Observation
-from logtriage.playing import play
+import logtriage as lt
 from logtriage.policies import METHODS, RankingPolicy
 from logtriage.recorded import shipped_incidents
 from logtriage.registry import make_policy
@@ -28,8 +25,8 @@ def _signals(**strays: int) -> tuple[Signal, ...]:
     return tuple(Signal(name, 1000 + 10 * stray, 1000, 10) for name, stray in strays.items())
 
 
-def _screen(*signals: tuple[Signal, ...], tick: int = 0, horizon: int = 3) -> Observation:
-    return Observation(TOPOLOGY, tick, horizon, None, True, signals=signals)
+def _screen(*signals: tuple[Signal, ...], tick: int = 0, horizon: int = 3) -> lt.Observation:
+    return lt.Observation(TOPOLOGY, tick, horizon, None, True, signals=signals)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +92,7 @@ def test_what_the_methods_of_the_field_go_by(
     action, memory = policy.act(attrs.evolve(screen, tick=1), None)
     assert memory is not None
     assert policy._summed(memory)[1] == pytest.approx(score, rel=1e-4)
-    assert action == (IdentifyRootCause("b") if score else Resolve())
+    assert action == (lt.IdentifyRootCause("b") if score else lt.Resolve())
 
 
 def test_a_lasting_fault_beats_a_spike() -> None:
@@ -103,19 +100,19 @@ def test_a_lasting_fault_beats_a_spike() -> None:
     spike = (_signals(), _signals(cpu_bp=4), _signals(cpu_bp=9))
     calm = (_signals(), _signals(cpu_bp=4), _signals())
     action, memory = policy.act(_screen(*calm, horizon=5), memory)
-    assert action == RequestMoreLogs(None)
+    assert action == lt.RequestMoreLogs(None)
     action, memory = policy.act(_screen(*spike, tick=1, horizon=5), memory)
     action, memory = policy.act(_screen(*calm, tick=2, horizon=5), memory)
     action, memory = policy.act(_screen(*calm, tick=3, horizon=5), memory)
-    assert action == IdentifyRootCause("b")
+    assert action == lt.IdentifyRootCause("b")
     last = attrs.evolve(_screen(*calm, tick=4, horizon=5), root_cause="b")
-    assert policy.act(last, memory)[0] == Resolve()
+    assert policy.act(last, memory)[0] == lt.Resolve()
     assert policy.ranking(last, memory) == (("b",), ("c",), ("front",))
 
 
 def test_the_combined_one_finds_the_shipped_roots() -> None:
     for incident in shipped_incidents():
         policy = make_policy("combined")(incident)
-        graded = grade(play(incident, policy))
+        graded = lt.grade(lt.play(incident, policy))
         assert graded.criterion("root_cause").score == 1.0
         assert graded.score == pytest.approx(0.7)  # it names no class of fault

@@ -1,7 +1,6 @@
 """Recordings that show figures on request; a fault class, incidents without a fault, hand-overs."""
 
 import re
-from importlib.resources import files
 
 import attrs
 import pytest
@@ -19,8 +18,8 @@ from logtriage.recorded import (
     as_incident,
     import_capture,
     on_request,
-    read_records,
     shipped_incidents,
+    shipped_records,
 )
 from logtriage.recorded.bundle import task_id
 from logtriage.recorded.importing.labels import MAX_LEAD, Label, for_models
@@ -73,9 +72,8 @@ def test_the_class_is_declared_by_an_action(incident: lt.Incident, category: str
 
 
 def test_an_unknown_class_is_malformed_and_names_the_known(incident: lt.Incident) -> None:
-    action = action_from_wire(
-        {"action_type": "classify_fault", "value": "aliens"}, incident.topology
-    )
+    wire = {"action_type": "classify_fault", "value": "aliens"}
+    action = action_from_wire(wire, incident.topology)
     assert isinstance(action, lt.Malformed)
     assert action.reason == "unknown fault class 'aliens'; one of: resource, network, code"
 
@@ -132,10 +130,7 @@ def test_without_a_fault_only_dismissal_pays(
 
 def test_the_oracle_earns_everything(incident: lt.Incident, benign: lt.Incident) -> None:
     for one in (incident, benign):
-        state = lt.initial_state(one)
-        for action in perfect_actions(one):
-            state = lt.transition(state, action)
-        assert lt.grade(state).score == 1.0
+        assert lt.grade(lt.play(one, perfect_actions(one))).score == 1.0
 
 
 def test_figures_are_shown_to_those_who_ask(incident: lt.Incident) -> None:
@@ -258,10 +253,8 @@ def test_a_truth_that_contradicts_itself_is_refused(
 
 
 def test_a_record_with_a_dashboard_can_be_played_on_request() -> None:
-    with files("logtriage").joinpath("data", "recorded", "trainticket.jsonl.gz").open("rb") as file:
-        records = read_records(file, name="shipped")
     classes = []
-    for record in records:
+    for record in shipped_records():
         made = as_incident(on_request(record))
         assert made.id == record.id.replace("nezha/", "nezha-models/")
         assert (made.task, made.rubric) == (task_id("recorded_models_trainticket"), "recorded/3")

@@ -40,10 +40,8 @@ def _telemetry(*windows: LogWindow, alerts: tuple[RecordedAlert, ...] = ()) -> R
 
 
 def test_loud_lines_come_first_and_every_service_gets_a_turn() -> None:
-    lines = [
-        RecordedLine(n - 9, "front", "ERROR", f"front fails in way {'abcdefgh'[n]}")
-        for n in range(8)
-    ]
+    ways = enumerate("abcdefgh")
+    lines = [RecordedLine(n - 9, "front", "ERROR", f"front fails in way {way}") for n, way in ways]
     lines.append(RecordedLine(-1, "back", "ERROR", "back fails"))
     lines.append(RecordedLine(0, "back", "INFO", "chatter"))
     shown = _telemetry(LogWindow(0, tuple(lines))).window(0)
@@ -62,26 +60,17 @@ def test_lines_that_say_the_same_are_one_line_with_a_count() -> None:
 
 
 def test_service_logs_reach_back_one_window_and_end_with_the_figures() -> None:
+    now = RecordedLine(-2, "back", "WARN", "now")
     telemetry = _telemetry(
         LogWindow(-2, (RecordedLine(-80, "back", "INFO", "long ago"),)),
         LogWindow(-1, (RecordedLine(-40, "back", "INFO", "before"),)),
-        LogWindow(
-            0,
-            (
-                RecordedLine(-9, "front", "INFO", "not asked"),
-                RecordedLine(-2, "back", "WARN", "now"),
-            ),
-        ),
+        LogWindow(0, (RecordedLine(-9, "front", "INFO", "not asked"), now)),
     )
+    figures = "last minute (usually): cpu 90.5% (1.2%), p99 34ms (20ms), errors 1.0%"
     assert telemetry.service_logs(BACK, 0) == (
         LogLine(-40, "back", "INFO", "before"),
         LogLine(-2, "back", "WARN", "now"),
-        LogLine(
-            0,
-            "back",
-            "INFO",
-            "last minute (usually): cpu 90.5% (1.2%), p99 34ms (20ms), errors 1.0%",
-        ),
+        LogLine(0, "back", "INFO", figures),
     )
     assert telemetry.service_logs(FRONT, 0) == (LogLine(-9, "front", "INFO", "not asked"),)
 
@@ -163,12 +152,8 @@ def test_signals_stand_beside_what_is_usual() -> None:
 
 
 def test_alerts_fire_from_since_until_until() -> None:
-    telemetry = _telemetry(
-        alerts=(
-            RecordedAlert("front", "HighLatency", 1, 2),
-            RecordedAlert("back", "HighLatency", -1),
-        )
-    )
+    late = RecordedAlert("front", "HighLatency", 1, 2)
+    telemetry = _telemetry(alerts=(late, RecordedAlert("back", "HighLatency", -1)))
     back, front = Alert("back", "HighLatency", -1), Alert("front", "HighLatency", 1)
     assert [telemetry.alerts(tick) for tick in range(4)] == [
         (back,), (back, front), (back, front), (back,),

@@ -26,11 +26,8 @@ NOW = (None,) * 4
 
 def incident_of(*services: RecordedService, **fields: object) -> Incident:
     recording = Recording(services, **fields)  # type: ignore[arg-type]
-    return as_incident(
-        RecordedIncident(
-            "mine/1", "2031-05-06T10:00:00Z", recording, RecordedTruth((services[0].name,), "x")
-        )
-    )
+    truth = RecordedTruth((services[0].name,), "x")
+    return as_incident(RecordedIncident("mine/1", "2031-05-06T10:00:00Z", recording, truth))
 
 
 def _screen(incident: Incident) -> str:
@@ -84,14 +81,11 @@ def test_how_often_a_service_is_called_is_not_borrowed() -> None:
 
 
 def test_errors_that_were_not_recorded_are_unknown_and_not_zero() -> None:
-    incident = incident_of(
-        RecordedService("front", "edge", series=Series(p99_ms=(*NOW, 40))),
-        edge=Series(p99_ms=(*NOW, 40)),
-    )
-    screen = _screen(incident)
+    late = Series(p99_ms=(*NOW, 40))
+    screen = _screen(incident_of(RecordedService("front", "edge", series=late), edge=late))
     assert "SLO edge: errors unknown, p99 40 ms" in screen
     assert "0.00%" not in screen
-    alone = _screen(incident_of(RecordedService("front", "edge"), edge=Series(p99_ms=(*NOW, 40))))
+    alone = _screen(incident_of(RecordedService("front", "edge"), edge=late))
     assert "no figures were recorded" not in alone
 
 
@@ -114,16 +108,9 @@ def test_unknown_health_is_of_services_without_any_figure() -> None:
 
 def test_an_old_screen_says_so() -> None:
     window = LogWindow(0, (RecordedLine(-1, "front", "INFO", "hello"),))
-    incident = incident_of(
-        RecordedService(
-            "front",
-            "edge",
-            series=Series(p99_ms=(*NOW, 40, 41)),
-            metrics=(Metric("queue", (*NOW, 1, 2, 3)),),
-        ),
-        windows=(window,),
-        baseline="fault-free",
-    )
+    metrics = (Metric("queue", (*NOW, 1, 2, 3)),)
+    front = RecordedService("front", "edge", series=Series(p99_ms=(*NOW, 40, 41)), metrics=metrics)
+    incident = incident_of(front, windows=(window,), baseline="fault-free")
     notes = [shown_by(incident).notes(tick) for tick in range(4)]
     lines = "logs were recorded up to tick 0: its lines are shown"
     figures = "figures of requests were recorded up to tick 1: they stand as they were then"

@@ -9,7 +9,7 @@ from logtriage.observation import slice_for
 from logtriage.policies.oracle import perfect_actions
 from logtriage.rendering import ending, render_observation
 from logtriage.roles.splits import get_role_split
-from tests.builders import played
+from tests.builders import known, played
 
 INCIDENT = lt.make_incident("single_crash-v4/val/0")
 
@@ -29,8 +29,7 @@ ENDS = {
 @pytest.mark.parametrize(("actions", "came"), ENDS.values(), ids=list(ENDS))
 def test_every_shell_says_what_came_of_it(actions: list[lt.Action], came: str) -> None:
     state = played(INCIDENT, *actions)
-    told = ending(lt.observe(state))
-    assert told is not None
+    told = known(ending(lt.observe(state)))
     assert came in told
     assert f"CLOSED: {state.closing}: {told}" in render_observation(lt.observe(state))
     answer = closing_answer(state, too_late=False)
@@ -45,8 +44,7 @@ def test_every_shell_says_what_came_of_it(actions: list[lt.Action], came: str) -
 def test_after_a_fix_the_end_says_that_users_are_well() -> None:
     state = played(INCIDENT, *perfect_actions(INCIDENT))
     assert lt.grade(state).score == 1
-    told = ending(lt.observe(state))
-    assert told is not None
+    told = known(ending(lt.observe(state)))
     assert told.endswith("users see what they usually see")
     assert isinstance(state.actions[-1], lt.Resolve)
 
@@ -58,7 +56,6 @@ def test_an_open_incident_has_no_end() -> None:
 def test_a_role_is_told_no_more_than_it_sees() -> None:
     state = played(INCIDENT, lt.Escalate(WRONG))
     for role in get_role_split("trio").roles:
-        told = ending(slice_for(lt.observe(state), role))
-        assert told is not None
+        told = known(ending(slice_for(lt.observe(state), role)))
         assert ("users" in told) == ("slo" in role.views)
         assert ("firing" in told) == ("alerts" in role.views)

@@ -1,5 +1,7 @@
 """Text for models and people: complete, compact, and silent about the truth."""
 
+from collections.abc import Sequence
+
 import attrs
 import pytest
 
@@ -8,8 +10,9 @@ from logtriage.rendering import status_of
 from logtriage.world.telemetry import Reading, Signal
 from tests.builders import (
     FIX,
-    P1,
+    RIGHT_CAUSE,
     RIGHT_PAGE,
+    RIGHT_SEVERITY,
     SEVEN_SERVICES,
     WAIT,
     WRONG_PAGE,
@@ -17,6 +20,8 @@ from tests.builders import (
     real_incident,
     waits,
 )
+
+NOISE, OTHER = lt.ClassifySeverity("P3"), lt.IdentifyRootCause("payment-db", 0.4)
 
 
 @pytest.mark.parametrize(
@@ -32,38 +37,26 @@ def test_a_service_has_the_status_of_the_severity_rule(reading: Reading, status:
 
 
 @pytest.mark.parametrize(
-    ("state", "expected"),
+    ("actions", "expected"),
     [
-        (played(real_incident(), WAIT), "LAST: request_more_logs all"),
-        (played(real_incident(), RIGHT_PAGE), "LAST: escalate dba-team: acknowledged"),
-        (played(real_incident(), WRONG_PAGE), "LAST: escalate sre-team: the wrong people took it"),
-        (played(real_incident(), FIX), "LAST: remediate kill-query:user-db: done"),
-        (
-            played(real_incident(), lt.ClassifySeverity(P1), lt.ClassifySeverity(lt.Severity.P3)),
-            "LAST: classify_severity P3: no effect, P1 stands",
-        ),
-        (played(real_incident(), lt.ClassifySeverity(P1)), "LAST: classify_severity P1"),
-        (
-            played(
-                real_incident(),
-                lt.IdentifyRootCause("user-db"),
-                lt.IdentifyRootCause("payment-db", 0.4),
-            ),
-            "LAST: identify_root_cause payment-db: no effect, user-db stands",
-        ),
-        (
-            played(real_incident(), lt.Malformed("?", "no JSON object in the reply")),
-            "LAST: not understood: no JSON object in the reply",
-        ),
-        (played(real_incident(), lt.Resolve()), "CLOSED: resolved"),
-        (played(real_incident(), WRONG_PAGE), "CLOSED: misrouted"),
-        (played(real_incident(), *waits(12)), "CLOSED: out_of_time"),
-        (played(real_incident(), WAIT), "ALERTS: none"),
-        (played(real_incident()), "DECLARED: severity -, root cause -"),
+        ([WAIT], "LAST: request_more_logs all"),
+        ([RIGHT_PAGE], "LAST: escalate dba-team: acknowledged"),
+        ([WRONG_PAGE], "LAST: escalate sre-team: the wrong people took it"),
+        ([FIX], "LAST: remediate kill-query:user-db: done"),
+        ([RIGHT_SEVERITY, NOISE], "LAST: classify_severity P3: no effect, P1 stands"),
+        ([RIGHT_SEVERITY], "LAST: classify_severity P1"),
+        ([RIGHT_CAUSE, OTHER], "LAST: identify_root_cause payment-db: no effect, user-db stands"),
+        ([lt.Malformed("?", "no JSON in it")], "LAST: not understood: no JSON in it"),
+        ([lt.Resolve()], "CLOSED: resolved"),
+        ([WRONG_PAGE], "CLOSED: misrouted"),
+        (waits(12), "CLOSED: out_of_time"),
+        ([WAIT], "ALERTS: none"),
+        ([], "DECLARED: severity -, root cause -"),
     ],
 )
-def test_what_came_of_an_act_is_said(state: lt.State, expected: str) -> None:
-    assert expected in lt.render_observation(lt.observe(state)).splitlines()
+def test_what_came_of_an_act_is_said(actions: Sequence[lt.Action], expected: str) -> None:
+    seen = lt.observe(played(real_incident(), *actions))
+    assert expected in lt.render_observation(seen).splitlines()
 
 
 def test_a_wrong_remedy_reads_like_the_right_one() -> None:

@@ -6,11 +6,9 @@ import attrs
 import pytest
 
 import logtriage as lt
-from logtriage.actions import Action, Report, RequestMetrics, RequestTraces, Wait
 from logtriage.drawing.ids import SPLITS
 from logtriage.dynamics import transition_jointly
 from logtriage.joint import observe_roles
-from logtriage.observation import Observation
 from logtriage.rendering import Style
 from logtriage.rendering.compact import LONG_LIST
 from logtriage.roles.splits import ESCALATION, NORTH_SOUTH, REMEDIATION, TRIAGE, TRIO
@@ -33,13 +31,13 @@ def busiest(incident: lt.Incident) -> Iterator[lt.State]:
     store = (stores or topology.names)[-1]
     front = topology.names[topology.edges[0]]
     truth = incident.truth
-    page: list[Action] = [lt.Escalate(min(truth.teams))] if truth.teams else []
+    page: list[lt.Action] = [lt.Escalate(min(truth.teams))] if truth.teams else []
     state = lt.initial_state(incident)
     yield state
     for action in (
         lt.ClassifySeverity("P1"), lt.RequestMoreLogs(), lt.RequestMoreLogs(store), *page,
         lt.IdentifyRootCause(store), lt.Remediate("restart", store), lt.Remediate("scale", store),
-        RequestMetrics(store), RequestTraces(front), lt.RequestMoreLogs(),
+        lt.RequestMetrics(store), lt.RequestTraces(front), lt.RequestMoreLogs(),
     ):  # fmt: skip
         if state.is_closed:
             return
@@ -67,7 +65,7 @@ def test_a_screen_is_short(task: TaskSpec, split: str) -> None:
             assert len(text) <= limit_of(incident, state), text
 
 
-SCREEN = Observation(
+SCREEN = lt.Observation(
     topology=FIVE_TEAMS, tick=6, horizon=14, closing=None, open_loop=False,
     alerts=(Alert("api-gateway", "HighLatency", 4),),
     window=(LogLine(151, "auth-service", "ERROR", "no answer from user-db", "timeout:2"),),
@@ -141,7 +139,7 @@ def test_what_became_of_a_remedy_is_said_to_those_who_see_it() -> None:
 def test_a_role_reads_its_own_parts_only() -> None:
     incident = lt.make_incident("cascading_failure-v4/val/8")
     state = lt.initial_state(incident)
-    for action in (RequestMetrics("user-db"), lt.Remediate("scale", "user-db")):
+    for action in (lt.RequestMetrics("user-db"), lt.Remediate("scale", "user-db")):
         state = lt.transition(state, action)
     titles = {
         role.name: {line.split(":")[0].split(" ")[0] for line in text.splitlines()}
@@ -173,7 +171,7 @@ def test_of_many_services_the_owner_stands_on_the_screen_once_asked_for_or_decla
     assert "more: ask for a service or declare it" in shown
     for name, owner in zip(incident.topology.names, incident.directory, strict=True):
         for action in (
-            RequestMetrics(name), RequestTraces(name), lt.RequestMoreLogs(name),
+            lt.RequestMetrics(name), lt.RequestTraces(name), lt.RequestMoreLogs(name),
             lt.IdentifyRootCause(name),
         ):  # fmt: skip
             text = lt.render_observation(lt.observe(lt.transition(before, action)))
@@ -227,18 +225,18 @@ def test_of_many_services_every_alert_and_change_is_told() -> None:
 def test_what_several_roles_do_in_one_tick_is_told_in_full() -> None:
     state = lt.initial_state(lt.make_incident("cascading_failure-v4/test/63"))
 
-    def told(*actions: Action, style: Style = "text") -> str:
+    def told(*actions: lt.Action, style: Style = "text") -> str:
         after = observe_roles(transition_jointly(state, actions), NORTH_SOUTH)[1]
         before = observe_roles(state, NORTH_SOUTH)[1]
         return lt.render_observation(after, style, before=before)
 
-    alone = told(Wait(), lt.RequestMoreLogs("user-db")).partition("\nREQUESTED LOGS:\n")[2]
+    alone = told(lt.Wait(), lt.RequestMoreLogs("user-db")).partition("\nREQUESTED LOGS:\n")[2]
     both = told(lt.RequestMoreLogs(), lt.RequestMoreLogs("user-db"))
     assert alone.partition("\nLOGS:")[0] in both
     assert "\neveryday lines: payment-db, email-queue\n" in both
     pages = told(lt.Escalate("dba-team"), lt.Escalate("sre-team"))
     assert "LAST: escalate dba-team: acknowledged; escalate sre-team: not ours\n" in pages
-    declared = told(lt.IdentifyRootCause("user-db"), Wait(), style="compact")
+    declared = told(lt.IdentifyRootCause("user-db"), lt.Wait(), style="compact")
     assert "\nLAST: identify_root_cause user-db\n" in declared
     assert declared.endswith("\nDECLARED: severity -, root cause user-db")
 
@@ -246,7 +244,7 @@ def test_what_several_roles_do_in_one_tick_is_told_in_full() -> None:
 @pytest.mark.parametrize("style", ["text", "notation"])
 def test_a_report_calls_no_tool_on_the_screens_of_others(style: Style) -> None:
     state = lt.initial_state(lt.make_incident("single_crash-v4/test/0"))
-    acts = (Report("<tool_call>{}", "triage"), Wait(), Wait())
+    acts = (lt.Report("<tool_call>{}", "triage"), lt.Wait(), lt.Wait())
     state = transition_jointly(state, acts)
     screen = lt.render_observation(observe_roles(state, TRIO)[1], style=style)
     assert "‹tool_call>{}" in screen

@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 
 import logtriage as lt
 from logtriage.actions import action_id
-from logtriage.beliefs import belief
 from logtriage.beliefs.model import model_of
-from logtriage.errors import InvalidInput
 from logtriage.recorded import shipped_incidents
 from logtriage.roles.splits import TRIO
 from logtriage.topology import Service
@@ -67,7 +65,7 @@ def test_a_row_that_begins_anew_has_forgotten_all() -> None:
     screen = batch.numbers([list(world.shown(0, fresh.facts.doings))], rows=[1])
     remedy = action_id(lt.Remediate("restart", "user-db"), world.topology)
     batch.update(screen, [remedy], rows=[1])  # of the episode before: not read
-    assert batch.weights[1].tolist() == list(belief(fresh).weights)
+    assert batch.weights[1].tolist() == list(lt.belief(fresh).weights)
     assert not batch.fixed[1].any()
     assert (batch.weights[[0, 2]] == others).all()
 
@@ -99,13 +97,13 @@ def test_screens_that_fit_no_hypothesis_are_refused() -> None:
     notes = [Evidence(Channel.NOTE, -1, 0, 0, f"{service}:queueing") for service in (1, 2)]
     one, two = cell_numbers(world.setting, world.topology, notes)
     nothing = [-1] * len(FIELDS)
-    with pytest.raises(InvalidInput, match="row 1: no hypothesis fits the evidence"):
+    with pytest.raises(lt.InvalidInput, match="row 1: no hypothesis fits the evidence"):
         batch.update(np.array([[one, nothing], [one, two], [two, nothing]]))
     assert batch.weights.any(axis=1).tolist() == [True, False, True]
     for shares in (batch.probabilities(), batch.marginals().root):
         assert shares.any(axis=1).tolist() == [True, False, True]
     batch.update(np.array([[nothing], [nothing]]), rows=[0, 2])
-    with pytest.raises(InvalidInput, match="row 1: no hypothesis fits the evidence"):
+    with pytest.raises(lt.InvalidInput, match="row 1: no hypothesis fits the evidence"):
         batch.update(np.array([[nothing]]), rows=[1])
     batch.reset(np.zeros((1, 7), int), rows=[1])
     batch.update(np.array([[two, nothing]]), rows=[1])
@@ -125,11 +123,11 @@ def test_screens_that_fit_no_hypothesis_are_refused() -> None:
 )
 def test_screens_of_other_shapes_are_refused(cells: Any, given: Any, message: str) -> None:
     batch = batch_of(3)
-    with pytest.raises(InvalidInput, match=message):
+    with pytest.raises(lt.InvalidInput, match=message):
         batch.update(cells, **given)
     assert not batch.weights.any()
     batch.update(np.zeros((0, 0, 5)), rows=[])
-    with pytest.raises(InvalidInput, match="evidence: 1 lists for 3 rows"):
+    with pytest.raises(lt.InvalidInput, match="evidence: 1 lists for 3 rows"):
         batch.numbers([[]])
 
 
@@ -138,9 +136,9 @@ def test_what_bytes_cannot_count_is_refused() -> None:
     leaves = tuple(f"svc-{number}" for number in range(115))
     services = (Service("hub", "edge", calls=leaves), *(Service(one, "service") for one in leaves))
     model = model_of(world.setting, attrs.evolve(world.topology, services=services), None)
-    with pytest.raises(InvalidInput, match="service 'hub' can say 129 things"):
+    with pytest.raises(lt.InvalidInput, match="service 'hub' can say 129 things"):
         BeliefBatch(model, count=1, horizon=5)
-    with pytest.raises(InvalidInput, match="count: -1 is not in 0 to"):
+    with pytest.raises(lt.InvalidInput, match="count: -1 is not in 0 to"):
         BeliefBatch(*batch_of(1).models, count=-1, horizon=5)
 
 
@@ -148,11 +146,11 @@ def test_states_that_no_batch_can_hold_are_refused() -> None:
     first = lt.initial_state(lt.make_incident(f"{TASK}/test/0"))
     foggy = lt.initial_state(lt.make_incident(f"{TASK}-fog3/test/0"))
     recorded = lt.initial_state(shipped_incidents()[0])
-    with pytest.raises(InvalidInput, match="at least one state"):
+    with pytest.raises(lt.InvalidInput, match="at least one state"):
         belief_batch([])
-    with pytest.raises(InvalidInput, match="has another setting than"):
+    with pytest.raises(lt.InvalidInput, match="has another setting than"):
         belief_batch([first, foggy])
-    with pytest.raises(InvalidInput, match="a belief needs an incident that a task draws"):
+    with pytest.raises(lt.InvalidInput, match="a belief needs an incident that a task draws"):
         belief_batch([recorded])
 
 
@@ -175,7 +173,7 @@ def test_who_sees_no_effect_holds_a_fix_at_any_break_for_possible() -> None:
     states = [after_remedies(number) for number in range(4)]
     batch = belief_batch(states, blind)
     for row, state in enumerate(states):
-        held = belief(state, blind)
+        held = lt.belief(state, blind)
         assert batch.logs()[row].tolist() == list(held.posterior.logs)
         assert sum(held.posterior.fixed) > 0
         assert batch.severities()[row].tolist() == [list(one) for one in held.posterior.severities]
@@ -187,14 +185,14 @@ def test_a_late_reading_of_an_epoch_before_the_fix_counts_as_before_it() -> None
     assert any(state.facts.fixed_at is not None for state in states)
     batch = belief_batch(states)
     for row, state in enumerate(states):
-        assert batch.logs()[row].tolist() == list(belief(state).posterior.logs)
+        assert batch.logs()[row].tolist() == list(lt.belief(state).posterior.logs)
 
 
 def checksum() -> str:
     """What beliefs, plans and the engine make of a few incidents, as a checksum."""
     states = [after_remedies(number, fix=number % 2 > 0) for number in range(4)]
     batch = belief_batch(states)
-    assert batch.logs().tolist() == [list(belief(state).posterior.logs) for state in states]
+    assert batch.logs().tolist() == [list(lt.belief(state).posterior.logs) for state in states]
     arrays: list[NDArray[Any]] = [batch.logs(), batch.weights, batch.severities()]
     with np.errstate(over="ignore"):  # the engine's draws are modulo 2**64
         engine = BatchedTriage(TASK)

@@ -3,7 +3,10 @@
 import shutil
 from pathlib import Path
 
-from logtriage.world.loading import SHIPPED
+import pytest
+
+from logtriage.errors import WorldError
+from logtriage.world.loading import SHIPPED, load_world
 
 NAME = "own"
 
@@ -21,3 +24,10 @@ def edit(file: Path, old: str, new: str) -> None:
     text = file.read_text()
     assert old in text, f"{file.name} has no {old!r}"
     file.write_text(text.replace(old, new, 1))
+
+
+def refused(folder: Path) -> str:
+    """What is said of a world that cannot be loaded."""
+    with pytest.raises(WorldError) as caught:
+        load_world(folder)
+    return str(caught.value)

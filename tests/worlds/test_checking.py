@@ -1,14 +1,12 @@
 """What must hold between the files of a world: each rule, broken once."""
 
-import re
 from pathlib import Path
 
 import pytest
 
-from logtriage.errors import WorldError
 from logtriage.world.loading import load_world
 from logtriage.world.schema.parts import GROUPS
-from tests.worlds.folders import NAME, copy_of, edit
+from tests.worlds.folders import NAME, copy_of, edit, refused
 
 KIND = "kinds/overload.toml"
 WORLD = "world.toml"
@@ -179,9 +177,7 @@ def test_a_world_that_breaks_a_rule_is_refused(
     own = copy_of("tiny", tmp_path)
     load_world(own)
     edit(own / file, old, new)
-    with pytest.raises(WorldError) as caught:
-        load_world(own)
-    lines = str(caught.value).splitlines()
+    lines = refused(own).splitlines()
     assert [line for line in lines if line.startswith(f"{NAME}/{where}: ") and error in line], lines
 
 
@@ -191,9 +187,7 @@ def test_a_kind_pages_a_team_that_its_tasks_have(tmp_path: Path) -> None:
     load_world(own)
     edit(own / SHOP, "services = [", 'teams = ["web-team", "data-team"]\nservices = [')
     edit(own / WORLD, 'pages = "ops-team"', 'pages = "owner"')
-    with pytest.raises(WorldError) as caught:
-        load_world(own)
-    assert str(caught.value) == (
+    assert refused(own) == (
         f"{NAME}/{KIND}: pages: unknown team 'ops-team'; known: web-team, data-team in topology "
         "'shop' of task 'outage'"
     )
@@ -202,8 +196,7 @@ def test_a_kind_pages_a_team_that_its_tasks_have(tmp_path: Path) -> None:
 def test_a_tier_has_a_class_of_its_own_kinds_only_if_something_lives_there(tmp_path: Path) -> None:
     own = copy_of("tiny", tmp_path)
     (own / "kinds/heavy_query.toml").unlink()
-    with pytest.raises(WorldError, match=r"classes: 'data' has no kind"):
-        load_world(own)
+    assert "classes: 'data' has no kind" in refused(own)
 
 
 def test_a_topic_without_background_is_one_mistake_in_its_own_file(tmp_path: Path) -> None:
@@ -214,9 +207,7 @@ def test_a_topic_without_background_is_one_mistake_in_its_own_file(tmp_path: Pat
         text.replace("order = 16", "order = 19").replace("~job", "~lookup")
         + f"[phrasings]\n{words}"
     )
-    with pytest.raises(WorldError) as caught:
-        load_world(own)
-    assert str(caught.value) == (
+    assert refused(own) == (
         "own/topics/lookup.toml: background: expected at least 1 per cent: any service of "
         "edge, service, datastore, queue may show it by mistake"
     )
@@ -225,12 +216,10 @@ def test_a_topic_without_background_is_one_mistake_in_its_own_file(tmp_path: Pat
 def test_a_drawn_topology_needs_tiers_that_call(tmp_path: Path) -> None:
     own = copy_of("oncall", tmp_path)
     edit(own / "world.toml", 'tier = "service", share = 58', 'tier = "service", share = 59')
-    with pytest.raises(WorldError, match=r"drawn_topologies.tiers: shares add up to 100"):
-        load_world(own)
+    assert "drawn_topologies.tiers: shares add up to 100" in refused(own)
     edit(own / "world.toml", "share = 59", "share = 58")
     edit(own / WORLD, '{ name = "edge-gateway", tier = "edge"', '{ name = "x", tier = "queue"')
-    with pytest.raises(WorldError, match=r"gateway.tier: unknown entry tier 'queue'; known: edge"):
-        load_world(own)
+    assert "gateway.tier: unknown entry tier 'queue'; known: edge" in refused(own)
 
 
 SEEN = [
@@ -257,15 +246,13 @@ def test_where_signs_stay_no_reading_is_proof(
 ) -> None:
     own = copy_of("tiny", tmp_path)
     edit(own / WORLD, text, other)
-    with pytest.raises(WorldError, match=re.escape(said)):
-        load_world(own)
+    assert said in refused(own)
 
 
 def test_names_have_a_background_only_where_lines_name_their_cause(tmp_path: Path) -> None:
     own = copy_of("tiny", tmp_path)
     edit(own / WORLD, "named = 25,", "named = 0,")
     edit(own / WORLD, "named = 5,", "named = 0,")
-    with pytest.raises(WorldError, match=r"names: no level of fog has lines that name"):
-        load_world(own)
+    assert "names: no level of fog has lines that name" in refused(own)
     edit(own / WORLD, "timeout = 10, names = 3 }", "timeout = 10 }")
     load_world(own)

@@ -12,17 +12,15 @@ import logtriage as lt
 from logtriage.adapters.episode import Episode, row_of
 from logtriage.adapters.sources import Sources
 from logtriage.audit.subject import seed_of
-from logtriage.beliefs import belief
 from logtriage.codec import decode_transcript, encode_transcript
 from logtriage.drawing import Seal
 from logtriage.drawing.ids import parse_incident_id
 from logtriage.dynamics import play
-from logtriage.errors import InvalidInput, UnknownName
+from logtriage.errors import UnknownName
 from logtriage.evaluation import Incidents
 from logtriage.grading import grade_transcript
 from logtriage.policies import perfect_actions
-from logtriage.tasks import get_task, is_registered
-from logtriage.transcript import transcript_of
+from logtriage.tasks import is_registered
 from logtriage.world.loading import WORLDS_VARIABLE, load_world
 from logtriage.world.model import World
 from tests.worlds.folders import NAME, copy_of, edit
@@ -56,7 +54,7 @@ def the_same_name_with_another_content(folder: Path, own: World) -> World:
 def played_in_the_own_world(own: World) -> lt.Transcript:
     incident = lt.make_incident(OWN, world=own)
     state, _ = play(incident, perfect_actions(incident))
-    return transcript_of(state)
+    return lt.transcript_of(state)
 
 
 def test_a_world_is_named_by_the_id_or_beside_it(own: World, folder: Path) -> None:
@@ -75,7 +73,7 @@ def test_a_world_on_the_search_path_needs_no_argument(
 ) -> None:
     monkeypatch.setenv(WORLDS_VARIABLE, str(folder.parent))
     assert lt.make_incident(OWN) == lt.make_incident(OWN, world=own)
-    assert belief(lt.initial_state(lt.make_incident(OWN))).weights
+    assert lt.belief(lt.initial_state(lt.make_incident(OWN))).weights
     monkeypatch.delenv(WORLDS_VARIABLE)
     with pytest.raises(UnknownName, match=f"unknown world '{NAME}'; known: .*tiny.*not set"):
         lt.make_incident(OWN)
@@ -86,7 +84,7 @@ def test_a_world_that_is_not_there_names_the_search_path_and_the_choices(
 ) -> None:
     monkeypatch.setenv(WORLDS_VARIABLE, str(folder.parent))
     with pytest.raises(UnknownName) as told:
-        get_task("nosuch:outage")
+        lt.get_task("nosuch:outage")
     said = ("unknown world 'nosuch'", "oncall", "tiny", NAME, WORLDS_VARIABLE, str(folder.parent))
     assert [part for part in said if part not in str(told.value)] == []
     assert str(pickle.loads(pickle.dumps(told.value))) == str(told.value)
@@ -95,15 +93,15 @@ def test_a_world_that_is_not_there_names_the_search_path_and_the_choices(
 @pytest.mark.parametrize("name", ["../tiny:outage", "/etc:outage", ":outage", "..:outage"])
 def test_an_id_never_names_a_folder(name: str) -> None:
     with pytest.raises(UnknownName, match=r"unknown (world|task)"):
-        get_task(name)
+        lt.get_task(name)
 
 
 @pytest.mark.parametrize("given", [TINY, "single_crash-v4/test/0"])
 def test_an_id_of_another_world_is_refused_naming_both(own: World, given: str) -> None:
     other = "tiny" if given == TINY else "oncall"
-    with pytest.raises(InvalidInput, match=f"of world '{other}', and the world .*'{NAME}'"):
+    with pytest.raises(lt.InvalidInput, match=f"of world '{other}', and the world .*'{NAME}'"):
         lt.make_incident(given, world=own)
-    with pytest.raises(InvalidInput, match=f"of world '{other}', and the world .*'{NAME}'"):
+    with pytest.raises(lt.InvalidInput, match=f"of world '{other}', and the world .*'{NAME}'"):
         lt.get_task(given.partition("/")[0], own)
 
 
@@ -115,11 +113,11 @@ def test_sealed_incidents_of_any_world_are_drawn_with_the_key(own: World) -> Non
 
 
 def test_a_sheet_knows_whether_it_is_its_ids(own: World) -> None:
-    task = get_task("outage", own)
+    task = lt.get_task("outage", own)
     assert (task.id, task.version, task.world) == (f"{NAME}:outage", None, own)
     assert is_registered(task)
     assert not is_registered(attrs.evolve(task, horizon=3))
-    assert get_task("outage-fog0", own).id == f"{NAME}:outage-fog0"
+    assert lt.get_task("outage-fog0", own).id == f"{NAME}:outage-fog0"
 
 
 def test_a_transcript_carries_the_fingerprint(own: World, transcript: lt.Transcript) -> None:
@@ -137,13 +135,13 @@ def test_nothing_is_graded_or_replayed_in_another_world(
 ) -> None:
     find = partial(lt.make_incident, world=other)
     for judge in (grade_transcript, lt.replay):
-        with pytest.raises(InvalidInput) as told:
+        with pytest.raises(lt.InvalidInput) as told:
             judge(transcript, resolve=find)
         assert own.fingerprint in str(told.value)
         assert other.fingerprint in str(told.value)
-    with pytest.raises(InvalidInput, match="the record does not name"):
+    with pytest.raises(lt.InvalidInput, match="the record does not name"):
         grade_transcript(attrs.evolve(transcript, world=None), resolve=find)
-    with pytest.raises(InvalidInput, match=r"played in the world '0123', .* is 'oncall'"):
+    with pytest.raises(lt.InvalidInput, match=r"played in the world '0123', .* is 'oncall'"):
         grade_transcript(lt.Transcript("single_crash-v4/test/0", (), world="0123"))
 
 
@@ -153,9 +151,9 @@ def test_an_episode_of_a_row_is_of_the_world_that_the_row_says(own: World, other
     episode = Episode.of_row(row, resolve=Incidents(world=own))
     assert episode.incident.world is own
     assert episode.transcript().world == own.fingerprint
-    with pytest.raises(InvalidInput, match="nothing is graded in another world"):
+    with pytest.raises(lt.InvalidInput, match="nothing is graded in another world"):
         Episode.of_row(row, resolve=Incidents(world=other))
-    with pytest.raises(InvalidInput, match="the record does not name"):
+    with pytest.raises(lt.InvalidInput, match="the record does not name"):
         Episode.of_row({"incident": OWN}, resolve=Incidents(world=own))
 
 
@@ -167,7 +165,7 @@ def test_rows_of_other_frameworks_name_a_world_given_here(own: World, folder: Pa
     elsewhere = Sources()
     elsewhere.allow(world=str(folder))
     assert elsewhere(OWN) == sources(OWN)
-    with pytest.raises(InvalidInput, match="expected a task that was named here"):
+    with pytest.raises(lt.InvalidInput, match="expected a task that was named here"):
         Sources()(OWN)
 
 
@@ -179,7 +177,7 @@ def test_environments_play_a_world(own: World, folder: Path) -> None:
     _, info = env.reset(seed=0, options={"id": OWN})
     assert info["index"] == 3
     assert env.task == f"{NAME}:outage"
-    with pytest.raises(InvalidInput, match=f"of world 'tiny', and the world .*'{NAME}'"):
+    with pytest.raises(lt.InvalidInput, match=f"of world 'tiny', and the world .*'{NAME}'"):
         env.reset(options={"id": TINY})
-    with pytest.raises(InvalidInput, match=f"of world 'tiny', and the world .*'{NAME}'"):
-        TriageEnv(get_task("tiny:outage"), world=own)
+    with pytest.raises(lt.InvalidInput, match=f"of world 'tiny', and the world .*'{NAME}'"):
+        TriageEnv(lt.get_task("tiny:outage"), world=own)

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -28,14 +29,9 @@ def huge_comment(own: Path) -> None:
         file.write(b"\n# " + b"x" * (10 << 20))
 
 
-def many_kinds(own: Path) -> None:
+def many(name: str, own: Path) -> None:
     for number in range(10_000):
-        os.link(own / KIND, own / f"kinds/kind_{number}.toml")
-
-
-def many_hidden_files(own: Path) -> None:
-    for number in range(10_000):
-        os.link(own / KIND, own / f"kinds/.kind_{number}.toml")
+        os.link(own / KIND, own / f"kinds/{name}_{number}.toml")
 
 
 def link_to_a_file(own: Path) -> None:
@@ -62,8 +58,8 @@ def changed(file: str, old: str, new: str) -> Callable[[Path], None]:
 HOSTILE: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "10 MB": (huge_file, KIND, f"larger than {MAX_FILE >> 10} KiB"),
     "10 MB of comment": (huge_comment, KIND, f"larger than {MAX_FILE >> 10} KiB"),
-    "10,000 kinds": (many_kinds, "kinds", f"more than {MAX_FILES} files"),
-    "10,000 hidden files": (many_hidden_files, "kinds", f"more than {MAX_FILES} files"),
+    "10,000 kinds": (partial(many, "kind"), "kinds", f"more than {MAX_FILES} files"),
+    "10,000 hidden files": (partial(many, ".kind"), "kinds", f"more than {MAX_FILES} files"),
     "link": (link_to_a_file, "kinds/link.toml", "a link; links are not followed"),
     "loop": (link_to_itself, "kinds/loop", "a link; links are not followed"),
     "linked folder": (link_for_a_folder, "topics", "a link; links are not followed"),

@@ -15,19 +15,13 @@ from logtriage.world.folders import read_folder
 from logtriage.world.loading import WORLDS_VARIABLE, build, load_world, shipped_worlds
 from logtriage.world.model import World
 from logtriage.world.schema import canonical
-from tests.worlds.folders import NAME, copy_of, edit
+from tests.worlds.folders import NAME, copy_of, edit, refused
 
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
     """A copy of ``tiny`` to edit."""
     return copy_of("tiny", tmp_path)
-
-
-def refused(folder: Path) -> str:
-    with pytest.raises(WorldError) as caught:
-        load_world(folder)
-    return str(caught.value)
 
 
 def test_shipped_worlds_are_loaded_by_name_once(monkeypatch: pytest.MonkeyPatch) -> None:

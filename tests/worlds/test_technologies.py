@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from logtriage.errors import WorldError
 from logtriage.world.loading import load_world
-from tests.worlds.folders import copy_of, edit
+from tests.worlds.folders import copy_of, edit, refused
 
 POSTGRES = "technologies/postgres.toml"
 OWN = """\
@@ -75,32 +74,24 @@ def test_a_mistake_is_named(tmp_path: Path, old: str, new: str, error: str) -> N
     (own / "technologies").mkdir()
     (own / "technologies/lsm.toml").write_text(OWN)
     edit(own / "technologies/lsm.toml", old, new)
-    with pytest.raises(WorldError) as caught:
-        load_world(own)
-    assert "own/technologies/lsm.toml: " in str(caught.value)
-    assert error in str(caught.value)
+    told = refused(own)
+    assert "own/technologies/lsm.toml: " in told
+    assert error in told
 
 
 def test_every_wording_that_is_missing_is_named(tmp_path: Path) -> None:
     own = copy_of("oncall", tmp_path)
     text = (own / POSTGRES).read_text()
     (own / POSTGRES).write_text(re.sub(r"\[topics\.lag\].*?(?=\n\[)", "", text, flags=re.DOTALL))
-    with pytest.raises(WorldError) as caught:
-        load_world(own)
-    assert (
-        str(caught.value) == f"own/{POSTGRES}: topics.lag: missing: topics/lag.toml words no lines"
-    )
+    assert refused(own) == (f"own/{POSTGRES}: topics.lag: missing: topics/lag.toml words no lines")
 
 
 def test_a_name_that_is_used_exists_and_stands_once(tmp_path: Path) -> None:
     own = copy_of("oncall", tmp_path)
     edit(own / "world.toml", 'name = "own"', 'name = "own"\nuses_technologies = ["redis"]')
-    with pytest.raises(WorldError, match="'redis' stands in technologies/ already"):
-        load_world(own)
+    assert "'redis' stands in technologies/ already" in refused(own)
     edit(own / "world.toml", '["redis"]', '["reddis"]')
-    with pytest.raises(WorldError, match=r"unknown technology 'reddis' \(did you mean 'redis'\?\)"):
-        load_world(own)
+    assert "unknown technology 'reddis' (did you mean 'redis'?)" in refused(own)
     edit(own / "world.toml", 'uses_technologies = ["reddis"]', "")
     edit(own / "topologies/seven-services.toml", 'technology = "mysql"', 'technology = "java"')
-    with pytest.raises(WorldError, match="payment-db: technology: unknown technology of tier data"):
-        load_world(own)
+    assert "payment-db: technology: unknown technology of tier data" in refused(own)

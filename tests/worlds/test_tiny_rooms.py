@@ -4,8 +4,6 @@ import attrs
 
 import logtriage as lt
 from logtriage.evaluation import play_joint_episode
-from logtriage.observation import Observation
-from logtriage.playing import play
 from logtriage.policies.notebook import Notebook, write_down
 from logtriage.policies.suspicion import suspects
 from logtriage.registry import make_team
@@ -25,9 +23,9 @@ def incident(number: int = 3) -> lt.Incident:
     return lt.make_incident(IDS[number])
 
 
-def screens(policy: str, of: lt.Incident) -> list[Observation]:
+def screens(policy: str, of: lt.Incident) -> list[lt.Observation]:
     """What a policy is shown from the first screen to the last."""
-    return [lt.observe(state) for state in states_of(play(of, policy))]
+    return [lt.observe(state) for state in states_of(lt.play(of, policy))]
 
 
 def test_the_prompt_has_a_row_for_everything_that_the_world_has() -> None:

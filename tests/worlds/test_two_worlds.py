@@ -8,6 +8,7 @@ import gc
 from collections.abc import Iterator
 from functools import _lru_cache_wrapper
 from itertools import zip_longest
+from typing import Any
 
 import attrs
 import numpy as np
@@ -54,23 +55,14 @@ def other_remedy(kind: Kind) -> Kind:
     )
 
 
-def repaged() -> World:
-    classes = tuple(
-        attrs.evolve(row, pages="dba-team") if row.name == "data" else row
-        for row in ONCALL.rules.classes
-    )
-    return attrs.evolve(ONCALL, rules=attrs.evolve(ONCALL.rules, classes=classes))
+def with_rules(**changes: Any) -> World:
+    return attrs.evolve(ONCALL, rules=attrs.evolve(ONCALL.rules, **changes))
 
 
-def owned_by_who_is_paged() -> World:
-    owners = ("sre-team", "backend-team")
-    return attrs.evolve(ONCALL, rules=attrs.evolve(ONCALL.rules, owners=owners))
-
-
-def without_the_rule() -> World:
-    return attrs.evolve(ONCALL, rules=attrs.evolve(ONCALL.rules, secondary_fault=None))
-
-
+REPAGED = [
+    attrs.evolve(row, pages="dba-team") if row.name == "data" else row
+    for row in ONCALL.rules.classes
+]
 #: Worlds that differ from the shipped one in a share, a flag, a remedy, a team, or a rule.
 OTHERS = {
     "share": with_kinds(*map(louder, ONCALL.kinds)),
@@ -79,12 +71,12 @@ OTHERS = {
         *(attrs.evolve(kind, errors_first=not kind.errors_first) for kind in ONCALL.kinds)
     ),
     "remedy": with_kinds(*map(other_remedy, ONCALL.kinds)),
-    "pages": repaged(),
-    "owners": owned_by_who_is_paged(),
+    "pages": with_rules(classes=tuple(REPAGED)),
+    "owners": with_rules(owners=("sre-team", "backend-team")),  # who are paged, too
     "kind pages": with_kinds(
         *(attrs.evolve(kind, pages="platform-team") for kind in ONCALL.kinds_at("queue"))
     ),
-    "secondary": without_the_rule(),
+    "secondary": with_rules(secondary_fault=None),
 }
 
 
@@ -97,13 +89,9 @@ def of_world(task: TaskSpec, world: World) -> TaskSpec:
 
 def told(state: lt.State) -> str:
     """All that is drawn, shown, right and believed."""
-    held = belief(state)
-    return repr(
-        (
-            state.incident.truth, state.incident.directory, lt.observe(state), held.weights,
-            held.teams, held.remedies, held.calls,
-        )
-    )  # fmt: skip
+    held, of = belief(state), state.incident
+    shown = (of.truth, of.directory, lt.observe(state))
+    return repr((*shown, held.weights, held.teams, held.remedies, held.calls))
 
 
 def lines(task: TaskSpec) -> Iterator[str]:
