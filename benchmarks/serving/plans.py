@@ -36,5 +36,5 @@ def plans(incidents: int, group: int = GROUP) -> tuple[Plan, ...]:
             steps = play(policy(make_incident(incident)), incident)
             actions = tuple(action_to_wire(action) for _, action in steps)
             graded = grade_to_json(grade_actions(incident, actions))
-            made.append(Plan(incident, actions, listed_grade(graded, is_closed=True)))
+            made.append(Plan(incident, actions, listed_grade(graded, with_reasons=True)))
     return tuple(made)

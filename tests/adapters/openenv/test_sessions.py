@@ -45,7 +45,7 @@ def test_rewards_sum_to_the_grade_and_the_grade_is_that_of_the_actions(
     assert served.grade is not None
     assert total == served.grade["score"]
     here = grade_to_json(grade_actions(incident, actions))
-    assert served.grade == listed_grade(here, is_closed=True)
+    assert served.grade == listed_grade(here, with_reasons=True)
     assert all(row["reason"] for row in served.grade["criteria"])
 
 
