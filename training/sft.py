@@ -157,7 +157,7 @@ def examples_of_round(
 ) -> list[Example]:
     """The examples of a round: the teacher's episodes, or the model's own with corrections.
 
-    InvalidInput if the teacher's episodes are too long for the context or the model.
+    Those too long for the context or the model are left out; InvalidInput if most are.
     """
     count = settings.own if number else settings.episodes
     first = settings.first + (settings.episodes + (number - 1) * settings.own if number else 0)
@@ -170,14 +170,17 @@ def examples_of_round(
             for incident in incidents:
                 examples.append(taught(chat, incident, settings.teacher))
                 bar.advance(task)
-            longest = max(len(example.input_ids) for example in examples)
             most = model.config.get_text_config().max_position_embeddings
-            if longest > min(settings.max_context, most):
+            middle = sorted(len(example.input_ids) for example in examples)[len(examples) // 2]
+            if middle > (limit := min(settings.max_context, most)):
                 raise InvalidInput(
-                    f"max_context = {settings.max_context}: an episode has {longest} tokens, and "
-                    f"the model takes {most}; raise it so far, or take --style compact or notation"
+                    f"max_context = {settings.max_context}: half of the episodes have {middle} or "
+                    f"more tokens, and the model takes {most}; raise it, or take a shorter style"
                 )
-            return examples
+            fitting = [example for example in examples if len(example.input_ids) <= limit]
+            if left := count - len(fitting):
+                console.print(f"left out {left} of {count} episodes of more than {limit} tokens")
+            return fitting
         decoding = Decoding(
             settings.own_temperature, settings.seed + number, settings.play_batch,
             settings.max_tokens, settings.max_context,

@@ -199,10 +199,18 @@ def test_an_episode_longer_than_the_context_is_refused(tmp_path):
     (short / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 64}))
     for size, model, most in ((64, tiny_model(), 16_384), (4096, str(short), 64)):
         settings = attrs.evolve(SFT, max_context=size, model=model)
-        told = rf"max_context = {size}: an episode has .* tokens, and the model takes {most};"
+        told = rf"max_context = {size}: half of the episodes have .*, and the model takes {most};"
         with pytest.raises(InvalidInput, match=told):
             sft.run(settings, tmp_path / "run", "sft")
     assert not (tmp_path / "run").exists()
+    chat, console = Chat(load_tokenizer(tiny_model())), Console(record=True, quiet=True)
+    model = load_model(tiny_model())
+    wide = attrs.evolve(SFT, max_context=16_384)
+    whole = sft.examples_of_round(0, model, chat, wide, console)
+    middle = sorted(len(example.input_ids) for example in whole)[len(whole) // 2]
+    fitting = attrs.evolve(SFT, max_context=middle)
+    kept = sft.examples_of_round(0, model, chat, fitting, console)
+    assert kept == [example for example in whole if len(example.input_ids) <= middle] != whole
 
 
 def test_two_steps_move_the_weights_and_record_their_episodes(imitator, tmp_path):

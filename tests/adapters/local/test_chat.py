@@ -50,6 +50,14 @@ def test_a_template_without_tools_is_refused_with_the_way_out():
     mended = tokenizer(BARE)
     use_our_template(mended)
     check_template(mended)
+    ours = mended.response_template
+    for other, told in (
+        ({"fields": ours["fields"]}, "response_template must define 'start_anchor'"),
+        ({**ours, "fields": {"content": {}}}, "response_template reads no call"),
+    ):
+        mended.response_template = other
+        with pytest.raises(InvalidInput, match=f"{told}.*--template tools"):
+            check_template(mended)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ _PROBE: Final = "probe_5d1c"
 #: How TRL, and servers that follow transformers, read replies in our template.
 _RESPONSE: Final[dict[str, Any]] = {
     "defaults": {"role": "assistant"},
+    "start_anchor": "<|im_start|>assistant\n",
     "fields": {
         "tool_calls": {
             "open": "<tool_call>",
@@ -35,7 +36,6 @@ _RESPONSE: Final[dict[str, Any]] = {
             "content": "json",
             "transform": {"type": "function", "function": "{content}"},
         },
-        "content": {"close": "<|im_end|>"},
     },
 }
 
@@ -43,7 +43,8 @@ _RESPONSE: Final[dict[str, Any]] = {
 def use_our_template(tokenizer: Any) -> None:
     """Replace a tokenizer's chat template by ours, which has tools."""
     tokenizer.chat_template = TOOLS_TEMPLATE.read_text("utf-8")
-    tokenizer.response_template = _RESPONSE
+    fields = {**_RESPONSE["fields"], "content": {"close": tokenizer.eos_token}}
+    tokenizer.response_template = {**_RESPONSE, "fields": fields}
 
 
 class Chat:
@@ -240,3 +241,19 @@ def check_template(tokenizer: Any, options: Mapping[str, Any] | None = None) -> 
             "calls as the chat template writes them cannot be read back: expected "
             f"<tool_call>{{…}}</tool_call>; {WAY_OUT}"
         )
+    shown = tokenizer.apply_chat_template(
+        [_USER], tokenize=False, tools=[tool], add_generation_prompt=True, **(options or {})
+    )
+    if getattr(tokenizer, "response_template", None) and text.startswith(shown):
+        _check_response_template(tokenizer, shown, text[len(shown) :])
+
+
+def _check_response_template(tokenizer: Any, shown: str, text: str) -> None:
+    """Refuse a response template that finds no call in a reply: TRL would then play nothing."""
+    reply = text.partition(tokenizer.eos_token)[0] + tokenizer.eos_token
+    try:
+        parsed = tokenizer.parse_response(reply, prefix=shown)
+    except ValueError as error:
+        raise InvalidInput(f"the tokenizer's response_template: {error}; {WAY_OUT}") from None
+    if f"call_{_PROBE}" not in str(parsed.get("tool_calls")):
+        raise InvalidInput(f"the tokenizer's response_template reads no call; {WAY_OUT}")
