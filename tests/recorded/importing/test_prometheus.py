@@ -73,9 +73,18 @@ def test_what_only_grows_is_a_rate_over_all_its_series(folder: Path) -> None:
     assert _signals(folder, _answer(*own)) == found
 
 
-def test_a_restart_begins_at_zero(folder: Path) -> None:
-    one = _series({210.0: "900", 225.0: "960", 240.0: "30"}, __name__="orders_total")
-    assert _signals(folder, _answer(one)) == {"orders_total_per_second_milli": (2000, None)}
+HOLES = {-9000.0: "0", 0.0: "900", 15.0: "975", 225.0: "1995", 240.0: "2100"}
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [({210.0: "900", 225.0: "960", 240.0: "30"}, (2000, None)), (HOLES, (7000, 5000))],
+)
+def test_a_restart_begins_at_zero_and_no_rate_reaches_across_a_hole(
+    folder: Path, values: dict[float, str], found: Any
+) -> None:
+    one = _series(values, __name__="orders_total")
+    assert _signals(folder, _answer(one)) == {"orders_total_per_second_milli": found}
 
 
 def test_of_several_instances_the_mean_counts(folder: Path) -> None:

@@ -1,8 +1,8 @@
 """Turning series of metrics, of any format, into samples of signals.
 
-A level stays as it is. A metric that only grows becomes a rate; after a restart it begins at 0. If
-a service runs in several instances, the mean of their latest values counts: it is taken once all
-files are read, in order of time.
+A level stays as it is. A metric that only grows becomes a rate; after a restart it begins at 0. No
+rate reaches across a hole. If a service runs in several instances, the mean of their latest values
+counts: it is taken once all files are read, in order of time.
 """
 
 import re
@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 import attrs
 
 from logtriage.recorded.condensing.raw_rows import Sample, Usage
-from logtriage.recorded.condensing.ticks import STALE_MS
+from logtriage.recorded.condensing.ticks import STALE_MS, stale_after
 from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.names import SignalNames, in_units
 
@@ -112,15 +112,18 @@ class SeriesBook:
         self, metric: Metric, points: Sequence[Point], *, delta: bool = False
     ) -> Iterator[Sample]:
         """Yield a metric's growth per second, summed over its sets of attributes."""
-        for at, (grown,), seconds in self.grown(metric, points, delta=delta):
-            yield from self.sample(metric, "per second", at, grown / seconds)
+        for at, since, (rate,) in self.grown(metric, points, delta=delta):
+            yield from self.sample(metric, "per second", at, rate, since=since)
 
     def grown(
         self, metric: Metric, points: Sequence[Point], *, delta: bool
-    ) -> Iterator[tuple[int, tuple[float, ...], float]]:
-        """Yield (time, growth of each value summed over sets of attributes, seconds of growth)."""
+    ) -> Iterator[tuple[int, int, list[float]]]:
+        """Yield (time, since when, growth of each value a second, summed over sets of attributes).
+
+        ``since`` is 0 for points that say it themselves.
+        """
         key = metric.key
-        grown: dict[int, tuple[list[float], float]] = {}
+        grown: dict[int, tuple[int, list[float]]] = {}
         for point in points:
             before = self._last.get((key, point.labels))
             if before is not None and before.at == point.at:
@@ -144,24 +147,31 @@ class SeriesBook:
                 if not since:
                     self.left_out.add(f"{metric.name}: delta points without startTimeUnixNano")
                 continue
-            sums, _ = grown.setdefault(point.at, ([0.0] * len(point.values), 0.0))
+            first, sums = grown.get(point.at, (since, [0.0] * len(point.values)))
             for place, value in enumerate(point.values):
-                sums[place] += value - base[place]
-            grown[point.at] = sums, (point.at - since) / 1e9
+                sums[place] += (value - base[place]) * 1e9 / (point.at - since)
+            grown[point.at] = 0 if delta else min(first, since), sums
         for point in points:
             self._exported[key] = max(point.at, self._exported.get(key, 0))
-        for at, (sums, seconds) in grown.items():
-            yield at, tuple(sums), seconds
+        for at, (since, sums) in grown.items():
+            yield at, since, sums
 
     def sample(
-        self, metric: Metric, ending: str, at: int, value: float, labels: Labels = ()
+        self,
+        metric: Metric,
+        ending: str,
+        at: int,
+        value: float,
+        labels: Labels = (),
+        since: int = 0,
     ) -> Iterator[Sample]:
         """Yield a sample of a signal, which is named by the metric, its labels and an ending."""
         signal, factor = self.names(metric.service, metric.name, labels, ending)
         units = in_units(Decimal(value), factor)
         if abs(units) < _TOO_LARGE:
             instance = self._instance(metric)
-            yield Sample(at // 1_000_000, metric.service, signal, units, instance)
+            at, since = at // 1_000_000, since // 1_000_000
+            yield Sample(at, metric.service, signal, units, instance, since)
         else:
             self.left_out.add(f"{metric.name}: values beyond 63 bits")
 
@@ -182,6 +192,18 @@ class SeriesBook:
         key = metric.service, metric.instance
         self._valued.add((metric.service, metric.name))
         return self._instances.setdefault(key, len(self._instances) + 1)
+
+
+def without_holes(samples: Sequence[Sample]) -> Iterator[Sample]:
+    """Yield samples without rates over so long a time that the sample before is stale."""
+    times: defaultdict[tuple[str, str, int], list[int]] = defaultdict(list)
+    for row in samples:
+        times[row.service, row.name, row.instance].append(row.at)
+    longest = {series: stale_after(at) for series, at in times.items()}
+    for row in samples:
+        lasts = row.at - (row.since or row.at)
+        if lasts <= longest[row.service, row.name, row.instance]:
+            yield row
 
 
 def means(rows: Iterable[Measured]) -> Iterator[Measured]:
