@@ -88,11 +88,12 @@ def test_a_restart_begins_at_zero_and_no_rate_reaches_across_a_hole(
 
 
 def test_of_several_instances_the_mean_counts(folder: Path) -> None:
+    """Once for each round of them."""
+    rising = {0.0: "0", 15.0: "10", 30.0: "20"}
     few, many = (
-        _series(dict.fromkeys((210.0, 225.0, 240.0), value), __name__="depth", pod=f"p-{value}")
-        for value in ("2", "8")
+        _series(rising | {240.0: value}, __name__="depth", pod=f"p-{value}") for value in ("2", "8")
     )
-    assert _signals(folder, _answer(few, many)) == {"depth_milli": (5000, None)}
+    assert _signals(folder, _answer(few, many)) == {"depth_milli": (5000, 10_000)}
 
 
 def test_the_order_of_files_does_not_matter(folder: Path) -> None:

@@ -2,12 +2,12 @@
 
 A level stays as it is. A metric that only grows becomes a rate; after a restart it begins at 0. No
 rate reaches across a hole. If a service runs in several instances, the mean of their latest values
-counts: it is taken once all files are read, in order of time.
+counts, once for each round of them: it is taken when all files are read, in order of time.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any, Final, TypeVar
 
@@ -207,18 +207,34 @@ def without_holes(samples: Sequence[Sample]) -> Iterator[Sample]:
 
 
 def means(rows: Iterable[Measured]) -> Iterator[Measured]:
-    """Yield rows in order of time, each with the mean (half up) of the instances' latest values."""
-    latest: defaultdict[tuple[str, str], dict[int, tuple[int, int]]] = defaultdict(dict)
+    """Yield the last row of each round, with the mean (half up) of the instances' latest values.
+
+    A round ends when an instance of the service is measured again.
+    """
+    latest: defaultdict[tuple[str, str], dict[int, Measured]] = defaultdict(dict)
+    began: dict[tuple[str, str], int] = {}
     for row in sorted(rows, key=lambda row: row.at):
-        name, field = getattr(row, "name", ""), _AVERAGED[type(row)]
-        if (value := getattr(row, field)) is not None:
-            last = latest[row.service, name]
-            last[row.instance] = row.at, value
-            fresh = [one for at, one in last.values() if at > row.at - STALE_MS]
-            mean: dict[str, Any] = {field: (2 * sum(fresh) + len(fresh)) // (2 * len(fresh))}
-            yield attrs.evolve(row, **mean)
-        else:
+        if getattr(row, _AVERAGED[type(row)]) is None:
             yield row
+            continue
+        series = row.service, getattr(row, "name", "")
+        before = latest[series].get(row.instance)
+        if before is not None and before.at >= began[series]:
+            yield _mean(latest[series].values(), began.pop(series))
+        began.setdefault(series, row.at)
+        latest[series][row.instance] = row
+    for last in latest:
+        yield _mean(latest[last].values(), began[last])
+
+
+def _mean(last: Collection[Measured], began: int) -> Measured:
+    """The last row of a round, with the mean of the round and of other fresh values."""
+    newest = max(last, key=lambda row: row.at)
+    field = _AVERAGED[type(newest)]
+    since = min(began, newest.at - STALE_MS + 1)
+    fresh = [getattr(row, field) for row in last if row.at >= since]
+    mean: dict[str, Any] = {field: (2 * sum(fresh) + len(fresh)) // (2 * len(fresh))}
+    return attrs.evolve(newest, **mean)
 
 
 def spelled(unit: str) -> str:
