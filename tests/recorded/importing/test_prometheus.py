@@ -197,9 +197,11 @@ def test_the_target_of_a_scrape_is_not_the_service(
     assert any("--service-label" in one for one in told) is said
 
 
-def test_a_sidecar_is_apart_from_its_service(folder: Path) -> None:
-    series = [_scraped("p", "payments", container=name) for name in ("payments", "envoy")]
-    series[1]["values"][0][1] = "9"
+def test_a_sidecar_is_apart_from_its_service_and_its_pod(folder: Path) -> None:
+    names = ("payments", "envoy", "", "POD")
+    series = [_scraped("p", "payments", container=name, pod=POD) for name in names]
+    for place, value in enumerate(("9", "14", "1"), start=1):
+        series[place]["values"][0][1] = value
     assert _signals(folder, _answer(*series)) == {
         "mem_milli": (5000, None),
         "mem_envoy_milli": (9000, None),

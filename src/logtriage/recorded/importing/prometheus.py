@@ -66,9 +66,13 @@ def rows_of(document: Field, reader: Reader) -> Iterator[Scraped]:
     every = [(series, _labels(series)) for series in data["result"].items()]
     services = _services([labels for _, labels in every], reader)
     own = _own_labels([labels for _, labels in every], services)
+    parts = {_pod(labels) for _, labels in every if _container(labels)}
     for (series, labels), service in zip(every, services, strict=True):
         name = labels.get("__name__", "")
         shown = name or stem_of(series.where)
+        if labels.get("pod") and not _container(labels) and _pod(labels) in parts:
+            reader.left_out.add(f"{shown}: totals of pods, beside their containers", series.where)
+            continue
         if service is None:
             label = reader.label or " or ".join(PLAIN_LABELS)
             reader.left_out.add(
@@ -169,6 +173,11 @@ def _labels(series: Field) -> dict[str, str]:
     if not isinstance(about.value, dict):
         raise about.bad("an object of labels")
     return {key: about[key].text for key in about.value}
+
+
+def _pod(labels: Mapping[str, str]) -> str:
+    """The metric and the pod of a series."""
+    return _place(labels, ("__name__", "cluster", "namespace", "pod"))
 
 
 def _container(labels: Mapping[str, str]) -> str:
