@@ -184,6 +184,10 @@ POD = "payments-6d5f-a"
          {"payments"}, False),
         ([_scraped("p", "payments-svc", container="app")], {"payments-svc"}, False),
         ([_scraped("ingress", "nginx", exported_service="shop")], {"shop"}, False),
+        # An exporter.
+        ([_scraped("db-exporter", "db-exporter")], {"db-exporter"}, True),
+        ([_scraped("a", "db-stats", __name__="pg_up", server="db:5432")], {"db-stats"}, True),
+        ([_scraped("a", "db", __name__="pg_up", server="db:5432")], {"db"}, False),
     ],
 )  # fmt: skip
 def test_the_target_of_a_scrape_is_not_the_service(

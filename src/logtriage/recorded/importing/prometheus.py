@@ -38,6 +38,9 @@ _NO_CONTAINERS: Final = ("", "POD")
 _WORKLOADS: Final = ("deployment", "statefulset", "daemonset")
 #: Targets that measure others; by name, because a small system may have a single container.
 _EXPORTERS: Final = re.compile(r"(?i)cadvisor|kubelet|kube-state-metrics")
+#: Services that are exporters by name, and metrics of an exporter that name their server.
+_EXPORTER: Final = re.compile(r"(?i).+[-_](?:exporter|metrics)")
+_OF_SERVER: Final = "pg_"
 #: The name of a pod: the workload's name, then the random letters or number of its controllers.
 _POD: Final = re.compile(
     r"(.+?)(?:-(?=[a-z]*\d)[a-z0-9]{2,10}-[a-z0-9]{1,5}"
@@ -83,6 +86,13 @@ def rows_of(document: Field, reader: Reader) -> Iterator[Scraped]:
         if name.endswith("_bucket") or "histograms" in series or "histogram" in series:
             reader.left_out.add(f"{shown}: buckets of a histogram", series.where)
             continue
+        server = labels.get("server", "") if name.startswith(_OF_SERVER) else ""
+        server = hosted(server.partition(":")[0])
+        if _EXPORTER.fullmatch(hosted(service)) or server not in ("", hosted(service)):
+            reader.left_out.note(
+                f"service {service!r:.80} may be an exporter: it is a candidate, and no other has "
+                f"its figures; root_cause a|b in labels.csv accepts both ({OTHER_LABEL})"
+            )
         place = [key for key in _PLACE if (service, name, key) not in own]
         metric, others = _metric(service, shown, labels, place, series.where, reader)
         pairs = series["values"].items() if kind == "matrix" else (series["value"],)
