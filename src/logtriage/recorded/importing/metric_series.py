@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 
 import attrs
 
+from logtriage._lib.grouping import grouped
 from logtriage.recorded.condensing.raw_rows import Sample, Usage
 from logtriage.recorded.condensing.ticks import STALE_MS, stale_after
 from logtriage.recorded.importing.left_out import LeftOut
@@ -118,10 +119,7 @@ class SeriesBook:
     def grown(
         self, metric: Metric, points: Sequence[Point], *, delta: bool
     ) -> Iterator[tuple[int, int, list[float]]]:
-        """Yield (time, since when, growth of each value a second, summed over sets of attributes).
-
-        ``since`` is 0 for points that say it themselves.
-        """
+        """Yield (time, since when or 0, growth of each value a second, over all attributes)."""
         key = metric.key
         grown: dict[int, tuple[int, list[float]]] = {}
         for point in points:
@@ -153,8 +151,7 @@ class SeriesBook:
             grown[point.at] = 0 if delta else min(first, since), sums
         for point in points:
             self._exported[key] = max(point.at, self._exported.get(key, 0))
-        for at, (since, sums) in grown.items():
-            yield at, since, sums
+        yield from ((at, *row) for at, row in grown.items())
 
     def sample(
         self,
@@ -194,16 +191,11 @@ class SeriesBook:
         return self._instances.setdefault(key, len(self._instances) + 1)
 
 
-def without_holes(samples: Sequence[Sample]) -> Iterator[Sample]:
+def without_holes(samples: Iterable[Sample]) -> Iterator[Sample]:
     """Yield samples without rates over so long a time that the sample before is stale."""
-    times: defaultdict[tuple[str, str, int], list[int]] = defaultdict(list)
-    for row in samples:
-        times[row.service, row.name, row.instance].append(row.at)
-    longest = {series: stale_after(at) for series, at in times.items()}
-    for row in samples:
-        lasts = row.at - (row.since or row.at)
-        if lasts <= longest[row.service, row.name, row.instance]:
-            yield row
+    for rows in grouped(((row.service, row.name, row.instance), row) for row in samples).values():
+        stale = stale_after(row.at for row in rows)
+        yield from (row for row in rows if row.at - (row.since or row.at) <= stale)
 
 
 def means(rows: Iterable[Measured]) -> Iterator[Measured]:
@@ -214,9 +206,6 @@ def means(rows: Iterable[Measured]) -> Iterator[Measured]:
     latest: defaultdict[tuple[str, str], dict[int, Measured]] = defaultdict(dict)
     began: dict[tuple[str, str], int] = {}
     for row in sorted(rows, key=lambda row: row.at):
-        if getattr(row, _AVERAGED[type(row)]) is None:
-            yield row
-            continue
         series = row.service, getattr(row, "name", "")
         before = latest[series].get(row.instance)
         if before is not None and before.at >= began[series]:
@@ -230,11 +219,11 @@ def means(rows: Iterable[Measured]) -> Iterator[Measured]:
 def _mean(last: Collection[Measured], began: int) -> Measured:
     """The last row of a round, with the mean of the round and of other fresh values."""
     newest = max(last, key=lambda row: row.at)
-    field = _AVERAGED[type(newest)]
-    since = min(began, newest.at - STALE_MS + 1)
-    fresh = [getattr(row, field) for row in last if row.at >= since]
-    mean: dict[str, Any] = {field: (2 * sum(fresh) + len(fresh)) // (2 * len(fresh))}
-    return attrs.evolve(newest, **mean)
+    field, since = _AVERAGED[type(newest)], min(began, newest.at - STALE_MS + 1)
+    values = (getattr(row, field) for row in last if row.at >= since)
+    known = [value for value in values if value is not None]
+    mean: Any = (2 * sum(known) + len(known)) // (2 * len(known)) if known else None
+    return attrs.evolve(newest, **{field: mean})
 
 
 def spelled(unit: str) -> str:
