@@ -154,16 +154,10 @@ class SeriesBook:
         yield from ((at, *row) for at, row in grown.items())
 
     def sample(
-        self,
-        metric: Metric,
-        ending: str,
-        at: int,
-        value: float,
-        labels: Labels = (),
-        since: int = 0,
+        self, metric: Metric, end: str, at: int, value: float, labels: Labels = (), since: int = 0
     ) -> Iterator[Sample]:
-        """Yield a sample of a signal, which is named by the metric, its labels and an ending."""
-        signal, factor = self.names(metric.service, metric.name, labels, ending)
+        """Yield a sample of a signal, which is named by the metric, its labels and an end."""
+        signal, factor = self.names(metric.service, metric.name, labels, end)
         units = in_units(Decimal(value), factor)
         if abs(units) < _TOO_LARGE:
             instance = self._instance(metric)
@@ -199,16 +193,13 @@ def without_holes(samples: Iterable[Sample]) -> Iterator[Sample]:
 
 
 def means(rows: Iterable[Measured]) -> Iterator[Measured]:
-    """Yield the last row of each round, with the mean (half up) of the instances' latest values.
-
-    A round ends when an instance of the service is measured again.
-    """
+    """Yield the last row of each round of instances, with the mean (half up) of their latest."""
     latest: defaultdict[tuple[str, str], dict[int, Measured]] = defaultdict(dict)
     began: dict[tuple[str, str], int] = {}
     for row in sorted(rows, key=lambda row: row.at):
         series = row.service, getattr(row, "name", "")
         before = latest[series].get(row.instance)
-        if before is not None and before.at >= began[series]:
+        if before is not None and before.at >= began[series]:  # measured again: a new round
             yield _mean(latest[series].values(), began.pop(series))
         began.setdefault(series, row.at)
         latest[series][row.instance] = row
