@@ -302,6 +302,7 @@ def test_a_game_is_kept_as_it_comes(tmp_path: Path) -> None:
         kept.save(state)
         first, last = out.read_text().splitlines()
         assert (first, len(decode_transcript(last).actions)) == ("before", len(state.actions))
+        assert decode_transcript(last).status == "in progress"
     with out.open("a") as file:
         file.write("somebody else\n")
     kept.save(states[0], "lost")

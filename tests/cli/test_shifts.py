@@ -99,7 +99,10 @@ def test_a_person_plays_line_by_line_and_what_was_earned_is_kept(tmp_path: Path)
     ):  # fmt: skip
         assert words in result.output
     logtriage("play", SHIFT, "--policy", "oracle", "--brief", "--out", out)
-    human, oracle = lines(logtriage("report", out, "--json"))
+    reported = logtriage("report", out, "--json")
+    said = f"human left {SHIFT} at tick 5, with {len(make_shift(SHIFT).arrivals) - 1} incidents"
+    assert [one[: len(said)] for one in reported.stderr.splitlines()] == [said]
+    human, oracle = lines(reported)
     assert len(json.loads(out.read_text().splitlines()[0])["actions"]) == 5
     assert (human["policy"], human["score"]["mean"]) == ("human", 0.0)
     assert oracle["score"]["mean"] == score(play(make_shift(SHIFT), "oracle"))
@@ -110,6 +113,7 @@ def test_a_person_plays_line_by_line_and_what_was_earned_is_kept(tmp_path: Path)
     ("arguments", "words"),
     [
         (("eval", "expert", *CELL), "forward_all, oracle, openai:MODEL"),
+        (("show", SHIFT, "--truth"), f"{SHIFT} is a shift: play plays it, eval evaluates its task"),
         (("eval", "oracle", *CELL, "--split-roles", "trio"), "--split-roles is not for shifts"),
         (("play", "busy_shift-v1/test/0", "--world", "teashop"), "--world is not for shifts"),
         (("play", SHIFT, "--practice"), "--practice is not for shifts"),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.console import Console, RenderableType
@@ -91,7 +91,8 @@ def play(
             kind=kind, world=of_world, bundle=bundle, split_roles=split_roles,
             practice=practice, seal_file=seal_file,
         )  # fmt: skip
-        kept = Kept(out, lambda state: json.dumps(shift_record(incident_id, policy, state)))
+        record = partial(shift_record, incident_id, policy)
+        kept = Kept(out, lambda state, error=OPEN: json.dumps(record(state, error)))
         play_shift(incident_id, policy, kept.save, brief=brief, as_json=as_json)
         if out is not None:
             note(f"record appended to {out}, for report and replay", "dim")
@@ -149,11 +150,13 @@ def _first_of(kinds: list[str], incident: Incident, incidents: "Incidents") -> s
     return incident_id
 
 
-#: A function that keeps a state of a game; of an incident, with the status of its transcript.
+#: A function that keeps a state of a game, and its status once the game has ended.
 Save = Callable[..., None]
+#: The status of a game that has not ended.
+OPEN: Final = "in progress"
 
 
-def _line(state: State, status: str = COMPLETED, *, agent: str, roles: RoleSplit | None) -> str:
+def _line(state: State, status: str = OPEN, *, agent: str, roles: RoleSplit | None) -> str:
     return encode_transcript(transcript_of(state, agent=agent, status=status, role_split=roles))
 
 

@@ -117,7 +117,7 @@ def report(
     The page is that of the replay command: figures, plots, and every episode tick by tick.
     """
     from logtriage.evaluation.cell_files import shifts_file
-    from logtriage.evaluation.shifts import shift_rows
+    from logtriage.evaluation.shifts import left_early, shift_rows
 
     prices = options.prices_in(value, cost_per_episode, token_prices)
     of_shifts = (file := shifts_file(run)).exists()
@@ -161,6 +161,8 @@ def report(
             value_of_incident=value, luck_adjusted=luck_adjusted, seal_file=seal_file
         )
         put_shifts(shift_rows(file), as_json=as_json, legend=legend)
+        for text in left_early(file):
+            note(text, "dim")
         return
     (loaded,) = loaded_runs([run], options.seal_in(seal_file))
     put_run(loaded, prices, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)

@@ -157,7 +157,7 @@ def _recorder(
 
 
 def play_shift(
-    shift_id: str, policy: str, save: Callable[[ShiftState], None], *, brief: bool, as_json: bool
+    shift_id: str, policy: str, save: Callable[..., None], *, brief: bool, as_json: bool
 ) -> None:
     """Play a shift line by line, or watch a player; then show the grade of each incident."""
     shift = make_shift(shift_id)
@@ -177,7 +177,7 @@ def play_shift(
             state = take(state, wire)
     except EOFError:
         note("stopped early: the grade is of what was done so far", "dim")
-    save(state)
+    save(state, None)
     graded = grade(state)
     if coming := len(shift.arrivals) - len(graded.incidents):
         note(f"{coming} incidents had not come yet, and count as 0", "dim")

@@ -13,8 +13,9 @@ import attrs
 from logtriage._lib.seal import Seal
 from logtriage.drawing.ids import ALL_SPLITS, is_of_task
 from logtriage.drawing.sealing import incident_of
-from logtriage.errors import UnknownName
+from logtriage.errors import InvalidInput, UnknownName
 from logtriage.incident import Incident
+from logtriage.shift.shifts import is_shift
 from logtriage.world.loading import WorldLike, load_world
 from logtriage.world.model import World
 
@@ -80,6 +81,8 @@ class Incidents:
             SealError: for a sealed incident, if its key is not at hand.
             BundleError: if the bundle is damaged.
         """
+        if is_shift(incident_id):
+            raise InvalidInput(f"{incident_id} is a shift: play plays it, eval evaluates its task")
         if not is_recorded(incident_id):
             return incident_of(incident_id, self.seal, self.world)
         recorded = self.recorded()

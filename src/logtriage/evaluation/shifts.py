@@ -1,7 +1,7 @@
 """Runs of shifts: what a player did, line by line, and the figures of a table."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -136,6 +136,17 @@ def shift_rows(file: Path) -> list[ShiftRow]:
         for record in read_shifts(file)
     )
     return [shift_row(*key, records) for key, records in groups.items()]
+
+
+def left_early(file: Path) -> Iterator[str]:
+    """Yield a text for each scored shift of a file that was left before its end."""
+    for record in read_shifts(file):
+        if record["error"] is None:
+            graded, shift = record["grade"], make_shift(record["shift"])
+            coming = len(shift.arrivals) - len(graded["incidents"])
+            if coming or any(row["closing"] is None for row in graded["incidents"]):
+                left = f"{record['policy']} left {shift.id} at tick {graded['tick']}"
+                yield f"{left}, with {coming} incidents still to come, which count as 0"
 
 
 def keep_shift(file: Path, record: Mapping[str, Any]) -> None:

@@ -50,7 +50,7 @@ def time_spent(service: RecordedService, called: Iterable[RecordedService], tick
     """Where the time of a service goes over the last minute, in words; empty without spans.
 
     The text has the latency of its requests, the part of the median spent in it and on the way to
-    it, and the latency of its callees, all as their callers saw it.
+    it, and the latency of its callees, all as their callers saw it: of a callee, all its callers.
     """
     own = [
         *_with_usual(service, "p99_ms", "", tick),
@@ -61,7 +61,7 @@ def time_spent(service: RecordedService, called: Iterable[RecordedService], tick
     calls = [
         text
         for callee in called
-        for text in _with_usual(callee, "p99_ms", f"{callee.name} takes ", tick)
+        for text in _with_usual(callee, "p99_ms", f"{callee.name} answers all callers in ", tick)
     ]
     return ", ".join((*own, *calls)) if own else ""
 

@@ -130,7 +130,7 @@ class RecordedTelemetry:
         return tuple(gauge(name, tick, signal) for signal in self.figures(tick)[service])
 
     def traces(self, service: int, tick: int) -> tuple[Trace, ...]:
-        """Where one service's time goes by its spans, and how long its callees take."""
+        """Where one service's time goes by its spans, and what its callees take for all callers."""
         by_name = {row.name: row for row in self.recording.services}
         asked = self.recording.services[service]
         text = time_spent(asked, [by_name[name] for name in asked.calls], tick)

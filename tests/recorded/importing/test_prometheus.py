@@ -73,17 +73,27 @@ def test_what_only_grows_is_a_rate_over_all_its_series(folder: Path) -> None:
     assert _signals(folder, _answer(*own)) == found
 
 
-def test_a_restart_begins_at_zero(folder: Path) -> None:
-    one = _series({210.0: "900", 225.0: "960", 240.0: "30"}, __name__="orders_total")
-    assert _signals(folder, _answer(one)) == {"orders_total_per_second_milli": (2000, None)}
+HOLES = {-9000.0: "0", 0.0: "900", 15.0: "975", 225.0: "1995", 240.0: "2100"}
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [({210.0: "900", 225.0: "960", 240.0: "30"}, (2000, None)), (HOLES, (7000, 5000))],
+)
+def test_a_restart_begins_at_zero_and_no_rate_reaches_across_a_hole(
+    folder: Path, values: dict[float, str], found: Any
+) -> None:
+    one = _series(values, __name__="orders_total")
+    assert _signals(folder, _answer(one)) == {"orders_total_per_second_milli": found}
 
 
 def test_of_several_instances_the_mean_counts(folder: Path) -> None:
+    """Once for each round of them."""
+    rising = {0.0: "0", 15.0: "10", 30.0: "20"}
     few, many = (
-        _series(dict.fromkeys((210.0, 225.0, 240.0), value), __name__="depth", pod=f"p-{value}")
-        for value in ("2", "8")
+        _series(rising | {240.0: value}, __name__="depth", pod=f"p-{value}") for value in ("2", "8")
     )
-    assert _signals(folder, _answer(few, many)) == {"depth_milli": (5000, None)}
+    assert _signals(folder, _answer(few, many)) == {"depth_milli": (5000, 10_000)}
 
 
 def test_the_order_of_files_does_not_matter(folder: Path) -> None:
@@ -174,6 +184,10 @@ POD = "payments-6d5f-a"
          {"payments"}, False),
         ([_scraped("p", "payments-svc", container="app")], {"payments-svc"}, False),
         ([_scraped("ingress", "nginx", exported_service="shop")], {"shop"}, False),
+        # An exporter.
+        ([_scraped("db-exporter", "db-exporter")], {"db-exporter"}, True),
+        ([_scraped("a", "db-stats", __name__="pg_up", server="db:5432")], {"db-stats"}, True),
+        ([_scraped("a", "db", __name__="pg_up", server="db:5432")], {"db"}, False),
     ],
 )  # fmt: skip
 def test_the_target_of_a_scrape_is_not_the_service(
@@ -187,9 +201,11 @@ def test_the_target_of_a_scrape_is_not_the_service(
     assert any("--service-label" in one for one in told) is said
 
 
-def test_a_sidecar_is_apart_from_its_service(folder: Path) -> None:
-    series = [_scraped("p", "payments", container=name) for name in ("payments", "envoy")]
-    series[1]["values"][0][1] = "9"
+def test_a_sidecar_is_apart_from_its_service_and_its_pod(folder: Path) -> None:
+    names = ("payments", "envoy", "", "POD")
+    series = [_scraped("p", "payments", container=name, pod=POD) for name in names]
+    for place, value in enumerate(("9", "14", "1"), start=1):
+        series[place]["values"][0][1] = value
     assert _signals(folder, _answer(*series)) == {
         "mem_milli": (5000, None),
         "mem_envoy_milli": (9000, None),

@@ -132,7 +132,7 @@ class Usage:
 class Sample:
     """A sample of any other metric, as an integer in the unit that its name ends with.
 
-    ``instance`` as in :class:`Usage`.
+    ``instance`` as in :class:`Usage`. ``since`` is when the growth of a rate began, else 0.
     """
 
     at: int
@@ -140,6 +140,7 @@ class Sample:
     name: str
     value: int
     instance: int = attrs.field(default=0, eq=False)
+    since: int = attrs.field(default=0, eq=False)
 
 
 @attrs.frozen

@@ -96,7 +96,7 @@ class Clock:
         """
         values = dict(samples)
         times = sorted(values)
-        stale = max(STALE_MS, (interval_of(times) or 0) * 3 // 2)
+        stale = stale_after(times)
         column: list[int | None] = []
         ticks = range(FIRST_TICK, self._horizon + 1)
         for tick in ticks:
@@ -123,6 +123,11 @@ def interval_of(times: Iterable[int]) -> int | None:
     """The usual time between samples, in milliseconds; None for fewer than two samples."""
     steps = [after - before for before, after in pairwise(sorted(set(times)))]
     return median_low(steps) if steps else None
+
+
+def stale_after(times: Iterable[int]) -> int:
+    """How long a sample stays fresh, in milliseconds, given the times of its series."""
+    return max(STALE_MS, (interval_of(times) or 0) * 3 // 2)
 
 
 def _shift(shifts: Sequence[Shifted | None]) -> Shift:

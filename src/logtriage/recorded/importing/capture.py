@@ -41,7 +41,7 @@ from logtriage.recorded.importing.labels import (
     stretches_of,
 )
 from logtriage.recorded.importing.left_out import LeftOut
-from logtriage.recorded.importing.metric_series import means
+from logtriage.recorded.importing.metric_series import means, without_holes
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.shapes import Row, read_folder
 from logtriage.recorded.importing.source_files import ENDINGS
@@ -241,7 +241,8 @@ class _Capture:
             note(f"{name}: {counted(alone, 'request')} of jobs, consumers and probes, not of users")
         rows, early = self.store.between(since, until), self.store.between(since - STALE_MS, since)
         usage = tuple(row for row in means((*early.usage, *rows.usage)) if row.at >= since)
-        samples = tuple(row for row in means((*early.samples, *rows.samples)) if row.at >= since)
+        sampled = without_holes((*early.samples, *rows.samples))
+        samples = tuple(row for row in means(sampled) if row.at >= since)
         changes, unknown = list[ChangeRow](), Counter[str]()
         for row in rows.changes:  # the names of all services are known by now
             if (service := self.reader.names.workload(row.service)) is not None:

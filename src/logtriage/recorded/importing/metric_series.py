@@ -1,20 +1,21 @@
 """Turning series of metrics, of any format, into samples of signals.
 
-A level stays as it is. A metric that only grows becomes a rate; after a restart it begins at 0. If
-a service runs in several instances, the mean of their latest values counts: it is taken once all
-files are read, in order of time.
+A level stays as it is. A metric that only grows becomes a rate; after a restart it begins at 0. No
+rate reaches across a hole. If a service runs in several instances, the mean of their latest values
+counts, once for each round of them: it is taken when all files are read, in order of time.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any, Final, TypeVar
 
 import attrs
 
+from logtriage._lib.grouping import grouped
 from logtriage.recorded.condensing.raw_rows import Sample, Usage
-from logtriage.recorded.condensing.ticks import STALE_MS
+from logtriage.recorded.condensing.ticks import STALE_MS, stale_after
 from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.names import SignalNames, in_units
 
@@ -112,15 +113,15 @@ class SeriesBook:
         self, metric: Metric, points: Sequence[Point], *, delta: bool = False
     ) -> Iterator[Sample]:
         """Yield a metric's growth per second, summed over its sets of attributes."""
-        for at, (grown,), seconds in self.grown(metric, points, delta=delta):
-            yield from self.sample(metric, "per second", at, grown / seconds)
+        for at, since, (rate,) in self.grown(metric, points, delta=delta):
+            yield from self.sample(metric, "per second", at, rate, since=since)
 
     def grown(
         self, metric: Metric, points: Sequence[Point], *, delta: bool
-    ) -> Iterator[tuple[int, tuple[float, ...], float]]:
-        """Yield (time, growth of each value summed over sets of attributes, seconds of growth)."""
+    ) -> Iterator[tuple[int, int, list[float]]]:
+        """Yield (time, since when or 0, growth of each value a second, over all attributes)."""
         key = metric.key
-        grown: dict[int, tuple[list[float], float]] = {}
+        grown: dict[int, tuple[int, list[float]]] = {}
         for point in points:
             before = self._last.get((key, point.labels))
             if before is not None and before.at == point.at:
@@ -144,24 +145,24 @@ class SeriesBook:
                 if not since:
                     self.left_out.add(f"{metric.name}: delta points without startTimeUnixNano")
                 continue
-            sums, _ = grown.setdefault(point.at, ([0.0] * len(point.values), 0.0))
+            first, sums = grown.get(point.at, (since, [0.0] * len(point.values)))
             for place, value in enumerate(point.values):
-                sums[place] += value - base[place]
-            grown[point.at] = sums, (point.at - since) / 1e9
+                sums[place] += (value - base[place]) * 1e9 / (point.at - since)
+            grown[point.at] = 0 if delta else min(first, since), sums
         for point in points:
             self._exported[key] = max(point.at, self._exported.get(key, 0))
-        for at, (sums, seconds) in grown.items():
-            yield at, tuple(sums), seconds
+        yield from ((at, *row) for at, row in grown.items())
 
     def sample(
-        self, metric: Metric, ending: str, at: int, value: float, labels: Labels = ()
+        self, metric: Metric, end: str, at: int, value: float, labels: Labels = (), since: int = 0
     ) -> Iterator[Sample]:
-        """Yield a sample of a signal, which is named by the metric, its labels and an ending."""
-        signal, factor = self.names(metric.service, metric.name, labels, ending)
+        """Yield a sample of a signal, which is named by the metric, its labels and an end."""
+        signal, factor = self.names(metric.service, metric.name, labels, end)
         units = in_units(Decimal(value), factor)
         if abs(units) < _TOO_LARGE:
             instance = self._instance(metric)
-            yield Sample(at // 1_000_000, metric.service, signal, units, instance)
+            at, since = at // 1_000_000, since // 1_000_000
+            yield Sample(at, metric.service, signal, units, instance, since)
         else:
             self.left_out.add(f"{metric.name}: values beyond 63 bits")
 
@@ -184,19 +185,36 @@ class SeriesBook:
         return self._instances.setdefault(key, len(self._instances) + 1)
 
 
+def without_holes(samples: Iterable[Sample]) -> Iterator[Sample]:
+    """Yield samples without rates over so long a time that the sample before is stale."""
+    for rows in grouped(((row.service, row.name, row.instance), row) for row in samples).values():
+        stale = stale_after(row.at for row in rows)
+        yield from (row for row in rows if row.at - (row.since or row.at) <= stale)
+
+
 def means(rows: Iterable[Measured]) -> Iterator[Measured]:
-    """Yield rows in order of time, each with the mean (half up) of the instances' latest values."""
-    latest: defaultdict[tuple[str, str], dict[int, tuple[int, int]]] = defaultdict(dict)
+    """Yield the last row of each round of instances, with the mean (half up) of their latest."""
+    latest: defaultdict[tuple[str, str], dict[int, Measured]] = defaultdict(dict)
+    began: dict[tuple[str, str], int] = {}
     for row in sorted(rows, key=lambda row: row.at):
-        name, field = getattr(row, "name", ""), _AVERAGED[type(row)]
-        if (value := getattr(row, field)) is not None:
-            last = latest[row.service, name]
-            last[row.instance] = row.at, value
-            fresh = [one for at, one in last.values() if at > row.at - STALE_MS]
-            mean: dict[str, Any] = {field: (2 * sum(fresh) + len(fresh)) // (2 * len(fresh))}
-            yield attrs.evolve(row, **mean)
-        else:
-            yield row
+        series = row.service, getattr(row, "name", "")
+        before = latest[series].get(row.instance)
+        if before is not None and before.at >= began[series]:  # measured again: a new round
+            yield _mean(latest[series].values(), began.pop(series))
+        began.setdefault(series, row.at)
+        latest[series][row.instance] = row
+    for last in latest:
+        yield _mean(latest[last].values(), began[last])
+
+
+def _mean(last: Collection[Measured], began: int) -> Measured:
+    """The last row of a round, with the mean of the round and of other fresh values."""
+    newest = max(last, key=lambda row: row.at)
+    field, since = _AVERAGED[type(newest)], min(began, newest.at - STALE_MS + 1)
+    values = (getattr(row, field) for row in last if row.at >= since)
+    known = [value for value in values if value is not None]
+    mean: Any = (2 * sum(known) + len(known)) // (2 * len(known)) if known else None
+    return attrs.evolve(newest, **{field: mean})
 
 
 def spelled(unit: str) -> str:

@@ -214,11 +214,11 @@ def _distribution(
     points = [
         _point(point, float(point["count"].count), _or_nan(point["sum"])) for point in _points(body)
     ]
-    for at, (count, total), seconds in book.grown(metric, points, delta=delta):
-        yield from book.sample(metric, "per second", at, count / seconds)
+    for at, since, (count, total) in book.grown(metric, points, delta=delta):
+        yield from book.sample(metric, "per second", at, count, since=since)
         if count > 0 and not isnan(total):
             ending = f"mean {spelled(metric.unit)}"
-            yield from book.sample(metric, ending, at, total / count)
+            yield from book.sample(metric, ending, at, total / count, since=since)
 
 
 def _points(body: Field) -> Iterator[Field]:

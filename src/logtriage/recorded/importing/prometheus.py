@@ -35,9 +35,12 @@ _CONTAINERS: Final = (
     "container_label_io_kubernetes_container_name",
 )
 _NO_CONTAINERS: Final = ("", "POD")
+_POD_METRIC: Final = ("__name__", "cluster", "namespace", "pod")
 _WORKLOADS: Final = ("deployment", "statefulset", "daemonset")
 #: Targets that measure others; by name, because a small system may have a single container.
 _EXPORTERS: Final = re.compile(r"(?i)cadvisor|kubelet|kube-state-metrics")
+#: Services that measure others, by name.
+_EXPORTER: Final = re.compile(r"(?i).+[-_](?:exporter|metrics)")
 #: The name of a pod: the workload's name, then the random letters or number of its controllers.
 _POD: Final = re.compile(
     r"(.+?)(?:-(?=[a-z]*\d)[a-z0-9]{2,10}-[a-z0-9]{1,5}"
@@ -66,9 +69,14 @@ def rows_of(document: Field, reader: Reader) -> Iterator[Scraped]:
     every = [(series, _labels(series)) for series in data["result"].items()]
     services = _services([labels for _, labels in every], reader)
     own = _own_labels([labels for _, labels in every], services)
+    parts = {_place(labels, _POD_METRIC) for _, labels in every if _container(labels)}
     for (series, labels), service in zip(every, services, strict=True):
         name = labels.get("__name__", "")
         shown = name or stem_of(series.where)
+        is_whole = labels.get("pod", "") != "" and not _container(labels)
+        if is_whole and _place(labels, _POD_METRIC) in parts:
+            reader.left_out.add(f"{shown}: totals of pods, beside their containers", series.where)
+            continue
         if service is None:
             label = reader.label or " or ".join(PLAIN_LABELS)
             reader.left_out.add(
@@ -79,6 +87,13 @@ def rows_of(document: Field, reader: Reader) -> Iterator[Scraped]:
         if name.endswith("_bucket") or "histograms" in series or "histogram" in series:
             reader.left_out.add(f"{shown}: buckets of a histogram", series.where)
             continue
+        server = labels.get("server", "") if name.startswith("pg_") else ""
+        server = hosted(server.partition(":")[0])
+        if _EXPORTER.fullmatch(hosted(service)) or server not in ("", hosted(service)):
+            reader.left_out.note(
+                f"service {service!r:.80} may be an exporter: it is a candidate, and no other has "
+                f"its figures; root_cause a|b in labels.csv accepts both ({OTHER_LABEL})"
+            )
         place = [key for key in _PLACE if (service, name, key) not in own]
         metric, others = _metric(service, shown, labels, place, series.where, reader)
         pairs = series["values"].items() if kind == "matrix" else (series["value"],)
