@@ -13,9 +13,9 @@ With ``--tiny`` a body of 0.5 million weights, random at first, does it with fiv
 
 Each body imitates the observer on notation, then learns by GRPO. Beside them stand the imitated
 start at the temperature of training, the start with a fixed bar on what a hand-over is worth
-(chosen on split ``val``), GRPO with shuffled grades, and always handing over (net value 0). Each
-part is a directory in OUT, and each judged player a CSV file; a finished part is not run again, so
-the same command goes on where it stopped. ``study.md`` and ``study.csv`` are written after each.
+(chosen on split ``val``), always handing over (net value 0), and on a GPU or with ``--tiny`` GRPO
+with shuffled grades. Each part is a directory in OUT, each judged player a CSV file. The same
+command goes on where it stopped. ``study.md`` and ``study.csv`` are written after each part.
 """
 
 import json

@@ -65,6 +65,7 @@ def test_the_reward_of_a_plan_is_its_grade(policy: str) -> None:
     messages = [[{"role": "assistant", "content": text}] for text in texts]
     for completions in (texts, messages, [called(state) for state in states]):
         assert triage_reward(completions=completions, incident=IDS) == grades
+    assert triage_reward(completions=["", ""], incident=[None, ""]) == [None, None]
 
 
 def test_an_incident_that_does_not_exist_is_an_error_not_a_zero() -> None:

@@ -83,7 +83,7 @@ def triage_reward(
     for completion, incident_id, row_seal, row_world in zip(
         completions, incident, seals, worlds, strict=True
     ):
-        if incident_id is None:
+        if not incident_id:
             grades.append(None)
             continue
         drawn = incident_of(incident_id, world=world_at_hand(row_world))
