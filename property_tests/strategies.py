@@ -12,6 +12,7 @@ from hypothesis.strategies import SearchStrategy
 
 import logtriage as lt
 from logtriage import incident_ids as incident_ids_of
+from logtriage import make_incident
 from logtriage.actions import (
     ACTION_TYPES,
     FAULT_CATEGORIES,
@@ -84,7 +85,7 @@ def benign_incidents(draw: st.DrawFn, tasks: tuple[TaskSpec, ...] = DRAWN) -> lt
     task = draw(st.sampled_from([one for one in tasks if one.setting.benign and one.topology]))
     split, block = draw(st.sampled_from(SPLITS)), draw(st.integers(0, 100_000))
     neighbours = incident_ids_of(task.id, split, 200, 200 * block)
-    return next(one for one in map(lt.make_incident, neighbours) if one.truth.benign)
+    return next(one for one in map(make_incident, neighbours) if one.truth.benign)
 
 
 def simulation_of(incident: lt.Incident) -> Simulation:
@@ -124,9 +125,9 @@ def incidents(
         return draw(benign_incidents(drawable))
     by_id = tuple(task for task in tasks if task.topology or max_services >= 60)
     if way == 5 and by_id:
-        return lt.make_incident(draw(incident_ids(by_id, (SEALED,))), seal=SEAL)
+        return make_incident(draw(incident_ids(by_id, (SEALED,))), seal=SEAL)
     if way < 2:
-        return lt.make_incident(draw(incident_ids(by_id)))
+        return make_incident(draw(incident_ids(by_id)))
     task = draw(st.sampled_from(drawable))
     number = IncidentId(task, draw(st.sampled_from(SPLITS)), draw(st.integers(0, 1_000_000)))
     return draw_incident(task, number, draw(topologies(max_services)))

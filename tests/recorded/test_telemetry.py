@@ -191,7 +191,7 @@ def test_asked_for_metrics_are_the_signals_and_traces_the_spans() -> None:
         Trace(
             "back", "time", (1,), (),
             "90ms (usual 30ms), median 20ms, in itself 12ms (usual 4ms), on the way 3ms, "
-            "store answers all callers in 8ms",
+            "store takes 8ms",
         ),
     )  # fmt: skip
     # Nothing was measured of the front, and nobody traced it: what it calls is not its own.

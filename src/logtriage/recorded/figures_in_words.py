@@ -61,7 +61,7 @@ def time_spent(service: RecordedService, called: Iterable[RecordedService], tick
     calls = [
         text
         for callee in called
-        for text in _with_usual(callee, "p99_ms", f"{callee.name} answers all callers in ", tick)
+        for text in _with_usual(callee, "p99_ms", f"{callee.name} takes ", tick)
     ]
     return ", ".join((*own, *calls)) if own else ""
 
