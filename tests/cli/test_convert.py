@@ -92,9 +92,9 @@ def test_requests_of_one_episode_are_named_and_left_out(tmp_path: Path) -> None:
     result = logtriage("convert", path, width=300)
     assert result.exit_code == 0
     assert result.stderr.splitlines() == [
-        f"{path}:1, {path}:2, {path}:3, {path}:4, {path}:5: left out; {path}:6 goes on from there "
-        "(another 'attempt' in each keeps both)",
-        "1 converted; 0 bad rows; 5 beginnings of others",
+        f"{path}:1, {path}:2, {path}:3, {path}:4, {path}:5: left out; {path}:6 stands for the "
+        "attempt (another 'attempt' in each keeps both)",
+        "1 converted; 0 bad rows; 5 rows of the same attempts left out",
     ]
     broken_off = logtriage("convert", write(path, rows[2], rows[5]), width=300)
     assert broken_off.exit_code == 1

@@ -486,13 +486,15 @@ def test_a_file_of_several_rows_is_a_log_of_its_own(tmp_path: Path) -> None:
     assert left(a=[short, other], b=[long, other]) == [1, 0, 2, 0]
 
 
-def test_attempts_of_traces_are_told_apart_by_what_their_spans_name() -> None:
+@pytest.mark.parametrize("session", [{}, {"session.id": "of a day"}])
+def test_attempts_of_traces_are_told_apart_by_what_their_spans_name(session: Row) -> None:
     """Spans of a trace share its incident, attempt and agent; an error names its own line."""
     spans = [line["resourceSpans"][0]["scopeSpans"][0]["spans"][0] for line in telemetry()]
 
     def run(trace: str, count: int, agent: str = "") -> Messages:
         root, *rest = spans
-        named = [{"key": "gen_ai.agent.name", "value": {"stringValue": agent}}] if agent else []
+        about = session | ({"gen_ai.agent.name": agent} if agent else {})
+        named = [{"key": key, "value": {"stringValue": value}} for key, value in about.items()]
         first = {**root, "attributes": [*root["attributes"], *named]}
         return [{"resourceSpans": [{"scopeSpans": [{"spans": [{**span, "traceId": trace}]}]}]}
                 for span in [first, *rest[:count]]]  # fmt: skip
@@ -500,6 +502,9 @@ def test_attempts_of_traces_are_told_apart_by_what_their_spans_name() -> None:
     with pytest.warns(UserWarning, match="rows left out"):
         found = converted([*run("a", 5), *run("b", 2), *run("c", 5, "alpha")])
     assert [(len(one.actions), one.agent) for one in found] == [(5, "m"), (2, "m"), (5, "alpha")]
+    root, *later = run("b", 5)  # a trace that goes on where another ends
+    with pytest.warns(UserWarning, match="rows left out"):
+        assert [len(one.actions) for one in converted([*run("a", 3), root, *later[3:]])] == [5]
     (other,) = json.loads(json.dumps(run("d", 1)[1:]).replace("TICK 0/", "TOCK 0/"))
     with pytest.raises(TranscriptError, match=r"^<stream>:3: no incident id at .*; the row has: "):
         converted([*run("a", 1), other])

@@ -35,7 +35,7 @@ class Bounds:
 
     @cached_property
     def _kinds(self) -> tuple[list[Situations], int]:
-        """(situations of each kind to search, number of incidents that these cover)."""
+        """The situations to search, one of each kind, and the number of incidents they cover."""
         chosen: dict[Hashable, Situations] = {}
         kinds: dict[Hashable, Hashable] = {}
         covered = inexact = 0

@@ -87,7 +87,7 @@ def convert(
         counts["wholes"] += 1
         if counts["wholes"] <= MOST_ALIKE:
             places = ", ".join(dict.fromkeys(parts))
-            note(f"{places}: left out; {whole} goes on from there{keep}", "dim")
+            note(f"{places}: left out; {whole} stands for the attempt{keep}", "dim")
 
     with Bar("converting", "rows", kept="; the rest is not converted") as bar:
         bar.show(0, total=None)
@@ -120,10 +120,10 @@ def convert(
 
 
 def _summary(counts: Mapping[str, int], unread: Sequence[str]) -> Iterator[str]:
-    beginnings, unchecked = counted(counts["beginnings"], "beginning"), counts["unchecked"]
+    parts, unchecked = counted(counts["beginnings"], "row"), counts["unchecked"]
     yield (
         f"{counts['converted']} converted; {counted(counts['bad'], 'bad row')}"
-        + (f"; {beginnings} of others" if counts["beginnings"] else "")
+        + (f"; {parts} of the same attempts left out" if counts["beginnings"] else "")
         + (f"; {counted(counts['joined'], 'row')} joined to others" if counts["joined"] else "")
         + (f"; {counts['open']} with the incident open at the end" if counts["open"] else "")
         + (f"; {counts['unscored']} will be unscored" if counts["unscored"] else "")

@@ -170,7 +170,7 @@ class Kept:
         self._written = b""
 
     def save(self, *played: object) -> None:
-        """Replace the line saved before by that of a game, or append it."""
+        """Write the line of a game over the one saved before; append it the first time."""
         if self._path is None:
             return
         line = f"{self._line_of(*played)}\n".encode()

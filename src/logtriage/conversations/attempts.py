@@ -5,10 +5,8 @@ client dropped, or a request that failed and was sent again, ends beside the att
 name the same attempt are one attempt.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-
-import attrs
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from logtriage.conversations.joining import LogRow, begins_late
 from logtriage.conversations.rows import Reading
@@ -21,18 +19,21 @@ Parts = defaultdict[LogRow, list[LogRow]]
 def attempts_of(rows: Sequence[LogRow]) -> tuple[list[LogRow], Parts]:
     """The rows that stand for attempts, or cannot be read, and the rows that each stands for."""
     kept, parts = _without_beginnings(rows)
+    requests = Counter(row.trace for row in rows)
     for group in _by_attempt(kept).values():
         shown = [row for row in group if row.before is not None and not _begins_late(row)]
         whole = max(shown, key=lambda row: len(row.spent.turns), default=None)
         for row in shown:
             if whole is None or row is whole or row.before not in whole.prefixes:
                 continue
+            if row.trace != whole.trace and requests[row.trace] > 1:  # a trace is of one attempt
+                continue
             if len(row.spent.turns) < len(whole.spent.turns) or row.prefixes == whole.prefixes:
                 parts[whole] += (row, *parts.pop(row, ()))
                 kept.remove(row)
             else:
                 reason = f"names the attempt of {whole}, which ends otherwise"
-                kept[kept.index(row)] = refused(row, reason)
+                kept[kept.index(row)] = row.refused(reason)
     return kept, parts
 
 
@@ -48,7 +49,7 @@ def without_parts_of_bad(rows: Iterable[LogRow], logged: Mapping[LogRow, object]
         if isinstance(row.result, TranscriptError) and row.whose:
             bad.setdefault(row.whose, row)
     return [
-        refused(row, f"another row of the conversation is bad: {bad[row.whose]}")
+        row.refused(f"another row of the conversation is bad: {bad[row.whose]}")
         if row.whose in bad
         and not isinstance(row.result, TranscriptError)
         and (row.is_named or row in logged)
@@ -58,17 +59,17 @@ def without_parts_of_bad(rows: Iterable[LogRow], logged: Mapping[LogRow, object]
 
 
 def _without_beginnings(rows: Sequence[LogRow]) -> tuple[list[LogRow], Parts]:
-    continued_in = {prefix: row for row in rows for prefix in row.prefixes[:-1]}
+    following = _following(rows)
     kept: list[LogRow] = []
     parts: Parts = defaultdict(list)
     for row in rows:
         # A request that failed at once may be an attempt of its own.
         failed_alone = isinstance(row.result, Reading) and not row.spent.turns and not row.is_named
-        whole = continued_in.get(row.prefixes[-1]) if row.prefixes and not failed_alone else None
+        whole = None if failed_alone else following(row)
         if whole is None:
             kept.append(row)
             continue
-        while (further := continued_in.get(whole.prefixes[-1])) is not None:
+        while (further := following(whole)) is not None:
             whole = further
         parts[whole].append(row)
     # Two attempts may share their beginnings.
@@ -80,8 +81,29 @@ def _without_beginnings(rows: Sequence[LogRow]) -> tuple[list[LogRow], Parts]:
                 f"the beginning of {whole}, in a log without a row for each request; name "
                 "'attempt' or 'session_id' in both if it is another attempt, else leave it out"
             )
-            kept += (refused(part, reason) for part in parts.pop(whole))
+            kept += (part.refused(reason) for part in parts.pop(whole))
     return kept, parts
+
+
+def _following(rows: Sequence[LogRow]) -> Callable[[LogRow], LogRow | None]:
+    """A function from a row to one that begins with it: of its trace, or of a trace that goes on.
+
+    A trace that has the same request itself is of another attempt.
+    """
+    ends = {(row.trace, row.prefixes[-1]) for row in rows if row.prefixes}
+    in_trace = {(row.trace, prefix): row for row in rows for prefix in row.prefixes[:-1]}
+    anywhere = {prefix: row for (_, prefix), row in in_trace.items()}
+
+    def following(row: LogRow) -> LogRow | None:
+        if not row.prefixes:
+            return None
+        end = row.prefixes[-1]
+        if (own := in_trace.get((row.trace, end))) is not None:
+            return own
+        other = anywhere.get(end)
+        return None if other is None or (other.trace, end) in ends else other
+
+    return following
 
 
 def _by_attempt(rows: Iterable[LogRow]) -> dict[tuple[object, ...], list[LogRow]]:
@@ -94,9 +116,3 @@ def _by_attempt(rows: Iterable[LogRow]) -> dict[tuple[object, ...], list[LogRow]
 
 def _begins_late(row: LogRow) -> bool:
     return row.conversation is not None and begins_late(row.conversation)
-
-
-def refused(row: LogRow, reason: str) -> LogRow:
-    """The row as a bad one."""
-    error = TranscriptError(reason, source=row.place, line=row.line)
-    return attrs.evolve(row, result=error, conversation=None)

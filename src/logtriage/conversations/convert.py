@@ -27,7 +27,7 @@ from logtriage.conversations.rows import (
     transcript_of_row,
     whose,
 )
-from logtriage.conversations.sessions import ATTEMPTS, LINE, SESSIONS, thread_in
+from logtriage.conversations.sessions import ATTEMPTS, LINE, TRACES, thread_in
 from logtriage.conversations.shapes import LINES, MARKED_LINES, Lines, at, rows_in
 from logtriage.conversations.wires import Style
 from logtriage.drawing.sealing import incident_of
@@ -88,20 +88,11 @@ def convert_files(
     for number, source in enumerate(sources):
         read = [_read(*record, messages_at, options) for record in _records(source)]
         log = b"%d " % number if len(read) > 1 else b""
-        # A trace of several requests is of one attempt; with a trace a request, it says nothing.
-        traces = [row.trace for row in read if row.trace is not None]
-        tells = len(traces) >= 2 * len({*traces})
         for row in read:
-            mark = log + repr(row.trace).encode() if tells else log
-            rows.append(
-                attrs.evolve(
-                    row,
-                    prefixes=tuple(mark + digest for digest in row.prefixes),
-                    before=None if row.before is None else mark + row.before,
-                    whose=(mark, *row.whose) if row.whose else (),
-                    is_named=row.is_named or (tells and row.trace is not None),
-                )
-            )
+            prefixes = tuple(log + digest for digest in row.prefixes)
+            before = None if row.before is None else log + row.before
+            whose_row = (log, *row.whose) if row.whose else ()
+            rows.append(attrs.evolve(row, prefixes=prefixes, before=before, whose=whose_row))
     kept, parts_of = attempts_of(rows)
 
     def read_joined(row: LogRow, conversation: Conversation) -> Result:
@@ -149,7 +140,7 @@ def _read(
         spent=spent,
         whose=whose(conversation, incident_at=options[0]),
         is_named=any(isinstance(row.get(name), str | int) for name in ATTEMPTS),
-        trace=None if thread_in(row, SESSIONS) else thread_in(row),
+        trace=thread_in(row, TRACES),
         conversation=conversation if may_be_part else None,
     )
 

@@ -95,7 +95,7 @@ class Spent:
 
     @classmethod
     def of(cls, turns: Iterable[Sequence[Mapping[str, Any]]], row: Counts) -> "Spent":
-        """Read the counts noted in each turn; a response counts in its first turn."""
+        """Read the counts of each turn. A response over several turns counts in the first."""
         seen: set[str] = set()
         found = []
         for turn in turns:

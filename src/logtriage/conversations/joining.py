@@ -36,7 +36,7 @@ class LogRow:
     """A row of a file: its place, its transcript or error, and digests of its beginnings.
 
     ``before`` is the digest before the last reply. ``whose`` tells incidents, agents and attempts
-    apart; ``is_named``: the row names its attempt. ``trace`` is named where no session is.
+    apart; ``is_named``: the row names its attempt.
     ``conversation`` is kept of rows that may be a part of a conversation.
     """
 
@@ -50,6 +50,11 @@ class LogRow:
     is_named: bool = False
     trace: str | None = None
     conversation: Conversation | None = None
+
+    def refused(self, reason: str) -> "LogRow":
+        """The row as a bad one."""
+        error = TranscriptError(reason, source=self.place, line=self.line)
+        return attrs.evolve(self, result=error, conversation=None)
 
     def __str__(self) -> str:
         return self.place if self.line is None else f"{self.place}:{self.line}"
@@ -84,7 +89,7 @@ def joined(
                 yield attrs.evolve(row, result=_joined(parts, read))
         elif parts and _is_fragment(row):
             reason = f"one request, reply or message of several; {JOIN}; or number 'attempt's"
-            yield attrs.evolve(row, result=TranscriptError(reason, source=row.place, line=row.line))
+            yield row.refused(reason)
         else:
             yield row
 

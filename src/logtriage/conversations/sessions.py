@@ -23,7 +23,8 @@ _CLAUDE_OTHERS = frozenset(
 )
 #: Fields that name the conversation of a row or a line; those of a trace may name a request.
 SESSIONS: Final = ("session_id", "sessionId", "thread_id", "conversation_id")
-THREADS: Final = (*SESSIONS, "trace_id", "traceId")
+TRACES: Final = ("trace_id", "traceId")
+THREADS: Final = (*SESSIONS, *TRACES)
 #: Where a row says which attempt at the incident it is.
 ATTEMPTS: Final = (
     *("attempt", "epoch", "trial", "repeat", "rollout"),

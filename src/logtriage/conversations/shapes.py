@@ -125,21 +125,21 @@ _FAILED: Final = 400
 
 def _request_of(row: Row) -> Any:
     """The request in a row of a log: messages, or an object with messages."""
-    asked = next((row[key] for key in _REQUEST if not absent(row.get(key))), None)
-    if isinstance(asked, str) and asked[:1] in ("{", "["):
-        asked = decoded(asked)
-    body = asked.get("body") if isinstance(asked, Mapping) else None
-    return body if isinstance(body, Mapping) else asked
+    return _opened(next((row[key] for key in _REQUEST if not absent(row.get(key))), None))
 
 
 def response_in(value: Any) -> Any:
     """A provider's response, which may be a JSON text or stand in ``body``; else the value."""
-    inside = decoded(value) if isinstance(value, str) and value[:1] == "{" else value
-    body = inside.get("body") if isinstance(inside, Mapping) else None
-    if isinstance(body, Mapping):
-        return body
+    inside = _opened(value)
     known = isinstance(inside, Mapping) and any(key in inside for key in _OF_RESPONSE)
-    return inside if known else value
+    return inside if known or not isinstance(value, str) else value
+
+
+def _opened(value: Any) -> Any:
+    """The object or list in a JSON text, and what stands in a ``body``; else the value."""
+    inside = decoded(value) if isinstance(value, str) and value[:1] in ("{", "[") else value
+    body = inside.get("body") if isinstance(inside, Mapping) else None
+    return body if isinstance(body, Mapping) else inside
 
 
 def _is_logged(row: Row) -> bool:

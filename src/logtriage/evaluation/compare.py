@@ -225,7 +225,7 @@ def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) ->
 def net_of(
     run: LoadedRun, shared: Sequence[str], before: Sequence[float], after: Sequence[float]
 ) -> NetComparison | None:
-    """The net values of scores on ``shared`` incidents; None without, or if one has no worth."""
+    """Net values on the ``shared`` incidents; None if there are none or one has no worth."""
     worths = [run.incidents(name).worth_of_hand_over for name in shared]
     known = [worth for worth in worths if worth is not None]
     if len(known) < len(worths):

@@ -164,9 +164,9 @@ def _row(world: World, kind: str) -> Mapping[str, Mapping[str, int]]:
 
 @lru_cache(maxsize=64)
 def _lacking_a_change(world: World, tier: str) -> tuple[int, ...]:
-    """The points of a service without a change, for kinds of fault at a tier, then benign ones.
+    """The points that a missing change gives each kind of a tier: its faults, then benign kinds.
 
-    It lacks a sign of faults that usually begin with a change; a row lists no other usual change.
+    It speaks against faults that usually begin with a change; a row lists no other usual change.
     """
     rows = [_row(world, kind.name).get(CHANGE, {}) for kind in world.kinds_at(tier)]
     faults = (LACKING * (_USUALLY in row.values()) for row in rows)

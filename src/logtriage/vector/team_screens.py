@@ -285,7 +285,7 @@ class TokenScreens:
         return screen
 
     def _hide_asking(self, screen: Floats, seat: TokenSeat, asker: int) -> None:
-        """Hide the last request of the role ``asker`` where the seat's role must not see it."""
+        """Hide the last request of role ``asker`` in the rows in which the seat must not see it."""
         kind = self._batch.episodes.columns[:, self._whole.base.asked(asker).start]
         hidden = ~sees_asking(seat.role)[kind] & (kind > 0)
         for name in ("asked", "asked_service"):

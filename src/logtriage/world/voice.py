@@ -241,7 +241,7 @@ class Voice(Spans):
 
 
 def _pod_or_pid(name: str, bits: int) -> str:
-    """The ``pod`` or the ``pid`` of a service, as the ``name`` says."""
+    """The end of a pod's name, or a process id if ``name`` is ``pid``."""
     if name == "pid":
         return str(1 + below(bits, 32_000))
     letters = (_POD_LETTERS[(bits >> 8 * at) % len(_POD_LETTERS)] for at in range(5))

@@ -160,7 +160,7 @@ _SERVICES: Final = ("service", "peer", "caller", "callee")
 
 
 def renamed(row: AnyRow, names: Mapping[str, str]) -> AnyRow:
-    """The row with other names of services, by their names now; those not among them stay."""
+    """The row with its services renamed as ``names`` says; other names stay."""
     if not names:
         return row
     now = {field: getattr(row, field, None) for field in _SERVICES}
