@@ -100,7 +100,8 @@ def test_a_person_plays_line_by_line_and_what_was_earned_is_kept(tmp_path: Path)
         assert words in result.output
     logtriage("play", SHIFT, "--policy", "oracle", "--brief", "--out", out)
     reported = logtriage("report", out, "--json")
-    said = f"human left {SHIFT} at tick 5, with {len(make_shift(SHIFT).arrivals) - 1} incidents"
+    coming = len(make_shift(SHIFT).arrivals) - 1
+    said = f"human left {SHIFT} at tick 5, with grade 0 for {coming} incidents still to come"
     assert [one[: len(said)] for one in reported.stderr.splitlines()] == [said]
     human, oracle = lines(reported)
     assert len(json.loads(out.read_text().splitlines()[0])["actions"]) == 5

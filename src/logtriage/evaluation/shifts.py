@@ -10,6 +10,7 @@ import attrs
 
 from logtriage._lib.files import replacing
 from logtriage._lib.grouping import grouped
+from logtriage._lib.printable import counted
 from logtriage._lib.progress import OnProgress, watched
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.cell_files import SHIFTS, append, mend, read_lines, read_shifts
@@ -146,7 +147,8 @@ def left_early(file: Path) -> Iterator[str]:
             coming = len(shift.arrivals) - len(graded["incidents"])
             if coming or any(row["closing"] is None for row in graded["incidents"]):
                 left = f"{record['policy']} left {shift.id} at tick {graded['tick']}"
-                yield f"{left}, with {coming} incidents still to come, which count as 0"
+                grade_0 = f", with grade 0 for {counted(coming, 'incident')} still to come"
+                yield left + (grade_0 if coming else "")
 
 
 def keep_shift(file: Path, record: Mapping[str, Any]) -> None:
