@@ -18,6 +18,8 @@ GRADED: Final = (
     "declarations count. Declare both, then resolve. A wrong root cause is 0, and so is to ignore "
     "a fault. Without a fault blame nobody and ignore. hand_over earns what the screen says."
 )
+#: A service's traces come with its callees' latency, which the recording has not by caller.
+_TRACES: Final = "TRACES: a callee's time is over all callers."
 #: The characters that it costs to name a common beginning and end apart.
 _COST: Final = len(" named *, * being; others: ")
 
@@ -46,7 +48,7 @@ def recorded_rules(topology: Topology) -> Iterator[str]:
         f"SIGNALS: figures that stray by {STRAY} spreads or more from time without a fault, events "
         "being shares of requests, or of log lines as said; (others …): the usual value of the "
         "other services. [new]: the time without a fault has no such line. Alerts tell of "
-        "symptoms: who waits for a service is slow as well."
+        f"symptoms: who waits for a service is slow as well. {_TRACES}"
     )
 
 
@@ -54,9 +56,9 @@ def on_request_rules(topology: Topology) -> Iterator[str]:
     """The lines after the prompt's opening, for incidents that show figures only on request."""
     yield f"SERVICES{services_told(topology.names)}"
     yield (
-        "RECORDING: no action changes what follows; unknown is not fine. The fault may begin while "
-        "you watch, or there is none. [new]: no such line without a fault. Alerts are symptoms: "
-        "who waits for a slow service is slow too. CALLS: callers -> service -> called."
+        "RECORDING: no action changes what follows; unknown is not fine. The fault may begin "
+        "later, or there is none. [new]: no such line without a fault. Alerts are symptoms: "
+        f"who calls a slow service is slow. {_TRACES} CALLS: callers -> service -> called."
     )
 
 
