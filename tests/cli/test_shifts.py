@@ -115,6 +115,7 @@ def test_a_person_plays_line_by_line_and_what_was_earned_is_kept(tmp_path: Path)
     [
         (("eval", "expert", *CELL), "forward_all, oracle, openai:MODEL"),
         (("show", SHIFT, "--truth"), f"{SHIFT} is a shift: play plays it, eval evaluates its task"),
+        (("export", "otlp", SHIFT, "unused"), f"{SHIFT} is a shift: play plays it"),
         (("eval", "oracle", *CELL, "--split-roles", "trio"), "--split-roles is not for shifts"),
         (("play", "busy_shift-v1/test/0", "--world", "teashop"), "--world is not for shifts"),
         (("play", SHIFT, "--practice"), "--practice is not for shifts"),

@@ -6,7 +6,6 @@ from typing import Annotated
 
 from logtriage.cli.console import note
 from logtriage.cli.options import OfWorld, SealFile, argument, option, seal_in, world_in
-from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput
 
 _IncidentId = Annotated[str, argument("ID", "A drawn incident.")]
@@ -30,9 +29,10 @@ def otlp(
 
     Logs, traces and metrics are files of JSON lines.
     """
+    from logtriage.evaluation import Incidents
     from logtriage.exporting import write_labels, write_otlp
 
-    incident = incident_of(incident_id, seal_in(seal_file), world_in(of_world))
+    incident = Incidents.of(None, seal_in(seal_file), world_in(of_world))(incident_id)
     moment = _moment(opened)
     # The labels first: an incident that has none is refused before anything is written.
     answer = () if labels is None else (write_labels(incident, labels, moment),)
@@ -48,9 +48,10 @@ def alertmanager(
     of_world: OfWorld = None,
 ) -> None:
     """Write an incident's alerts as Alertmanager sends them."""
+    from logtriage.evaluation import Incidents
     from logtriage.exporting import write_alertmanager
 
-    incident = incident_of(incident_id, seal_in(seal_file), world_in(of_world))
+    incident = Incidents.of(None, seal_in(seal_file), world_in(of_world))(incident_id)
     note(str(write_alertmanager(incident, out, _moment(opened))), "dim")
 
 
