@@ -135,6 +135,28 @@ def test_the_callee_of_a_client_has_one_name_in_all_formats(
 
 
 @pytest.mark.parametrize(
+    ("attributes", "failed"),
+    [
+        ({"http.response.status_code": "503"}, True),
+        ({"http.status_code": "500"}, True),
+        ({"http.status_code": "404"}, False),
+        ({"rpc.grpc.status_code": "14"}, True),
+        ({"rpc.grpc.status_code": "5"}, False),
+    ],
+)
+def test_an_answer_tells_a_failure_where_the_status_says_nothing(
+    attributes: dict[str, str], failed: bool
+) -> None:
+    assert [one.failed for one in spans_of("SERVER", "GET", attributes)] == [failed] * 3
+
+
+def test_a_status_that_is_said_goes_before_the_answer() -> None:
+    answer = stack.attribute("http.status_code", "500")
+    span = stack.span(220, 0, 2, "a", "b", attributes=[answer]) | {"status": {"code": 1}}
+    assert not rows_of(stack.spans_line([("shop", span)]))[0].failed
+
+
+@pytest.mark.parametrize(
     ("name", "attributes", "probes"),
     [
         ("GET /healthz", {}, True),

@@ -15,7 +15,7 @@ from logtriage.recorded.condensing.raw_rows import ChangeRow, LogRow, Sample, Sp
 from logtriage.recorded.importing.fields import Field, plain_id
 from logtriage.recorded.importing.metric_series import Labels, Metric, Point, SeriesBook, spelled
 from logtriage.recorded.importing.reader import Reader
-from logtriage.recorded.importing.span_attributes import callee_of, in_words, kind_of
+from logtriage.recorded.importing.span_attributes import callee_of, in_words, is_failure, kind_of
 
 #: The prefix of severity numbers in words, as protobuf writes them.
 _SEVERITY: Final = "SEVERITY_NUMBER_"
@@ -117,7 +117,7 @@ def spans_of(payload: Field, reader: Reader) -> Iterator[Span | LogRow]:
             service=service,
             start=start // 1000,
             duration=(end - start) // 1000,
-            failed=status == "ERROR",  # unset is a success
+            failed=status == "ERROR" or (status == _STATUSES[0] and is_failure(about)),
             peer=callee.plain(reader.names, span.where),
             kind="" if kind == KINDS[0] else kind,
             tier=callee.tier,

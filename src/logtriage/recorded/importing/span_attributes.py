@@ -23,6 +23,11 @@ _PROBED: Final = re.compile(
     r"(?i)(?:(?:GET|HEAD) )?/(?:actuator/)?(?:health(?:z|check)?|livez|readyz|liveness|readiness)"
     r"(?:/(?:live|ready|liveness|readiness))?/?(?:\?.*)?|/?grpc\.health\.v1\.Health/\w+"
 )
+#: Attributes with the status of an answer by HTTP and by gRPC, and gRPC's codes for a fault of the
+#: server (https://opentelemetry.io/docs/specs/semconv/rpc/grpc/).
+_HTTP: Final = ("http.response.status_code", "http.status_code")
+_GRPC: Final = ("rpc.grpc.status_code", "grpc.status_code")
+_SERVER_FAULTS: Final = frozenset(("2", "4", "12", "13", "14", "15"))
 #: Attributes with the address of a store.
 _ADDRESSES: Final = ("server.address", "net.peer.name", "peer.hostname", "peer.address")
 
@@ -56,6 +61,12 @@ def kind_of(kind: str, parent: str, name: str, about: Mapping[str, object]) -> s
     texts = (name, *(in_words(about.get(key)) for key in _PATHS))
     probes = _first(about, _AGENTS).startswith(_PROBING) or any(map(_PROBED.fullmatch, texts))
     return "INTERNAL" if kind == "SERVER" and not parent and probes else kind
+
+
+def is_failure(about: Mapping[str, object]) -> bool:
+    """Whether the answer was a server's error, for spans whose own status says nothing."""
+    http, grpc = _first(about, _HTTP), _first(about, _GRPC)
+    return (len(http) == 3 and http.startswith("5")) or grpc in _SERVER_FAULTS
 
 
 def _first(about: Mapping[str, object], keys: Iterable[str]) -> str:

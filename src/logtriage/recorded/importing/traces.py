@@ -5,7 +5,7 @@ Jaeger's query service answers with ``{"data": [trace, …]}``; a trace has ``sp
 Zipkin (version 2) has lists of spans, or of traces that are lists of spans.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from logtriage.recorded.condensing.log_text import read_message
@@ -15,7 +15,7 @@ from logtriage.recorded.importing.log_records import is_record
 from logtriage.recorded.importing.names import Names
 from logtriage.recorded.importing.otlp import KINDS
 from logtriage.recorded.importing.reader import Reader
-from logtriage.recorded.importing.span_attributes import callee_of, in_words, kind_of
+from logtriage.recorded.importing.span_attributes import callee_of, in_words, is_failure, kind_of
 
 _ZIPKIN: Final = ("CLIENT", "SERVER", "PRODUCER", "CONSUMER")
 _ABOVE: Final = ("CHILD_OF", "FOLLOWS_FROM")
@@ -73,7 +73,7 @@ def _jaeger(span: Field, processes: Field, names: Names) -> Iterator[Span | LogR
         service=service,
         start=start,
         duration=duration,
-        failed=tags.get("error") in (True, "true") or tags.get("otel.status_code") == "ERROR",
+        failed=_is_failed(tags),
         peer=callee.plain(names, span.where),
         kind=kind if kind in KINDS else "",
         tier=callee.tier,
@@ -84,6 +84,14 @@ def _jaeger(span: Field, processes: Field, names: Names) -> Iterator[Span | LogR
             text = ": ".join(in_words(fields[name]) for name in _TOLD if fields.get(name))
             at = log["timestamp"].since_epoch or start  # without a time, that of the span
             yield LogRow(at // 1000, service, *read_message("ERROR", text), trace)
+
+
+def _is_failed(tags: Mapping[str, object]) -> bool:
+    """Whether a span of Jaeger failed: by its tags, or by its answer if they do not say."""
+    error, status = tags.get("error"), tags.get("otel.status_code")
+    if error is None and status is None:
+        return is_failure(tags)
+    return error in (True, "true") or status == "ERROR"
 
 
 def _tags(field: Field) -> dict[str, object]:
@@ -117,7 +125,8 @@ def zipkin_spans(span: Field, reader: Reader) -> Iterator[Span]:
         service=reader.names(service, span.where),
         start=span["timestamp"].needed_epoch("microseconds"),
         duration=span["duration"].count,
-        failed=span["tags"]["error"].text not in ("", "false"),
+        failed=span["tags"]["error"].text not in ("", "false")
+        or ("error" not in span["tags"] and is_failure(tags)),
         peer=callee.plain(reader.names, span.where),
         kind=kind_of(kind, parent, span["name"].text, tags) or "INTERNAL",
         shared=span["shared"].flag,
