@@ -226,6 +226,17 @@ def test_a_bundle_in_the_folder_is_passed_over(small: Path) -> None:
     assert notes == ["mine.jsonl.gz: a bundle of recorded incidents, passed over"]
 
 
+def test_lines_of_two_exports_that_overlap_count_once(small: Path) -> None:
+    lines = [[f"{stack.START + second}000000000", "no"] for second in range(200, 240)]
+    for name, kept in (("a", lines[:30]), ("b", lines[10:])):
+        answer = {"streams": [{"stream": {"app": "payments"}, "values": kept}]}
+        stack.write_lines(small / f"{name}.json", [answer])
+    record, notes = imported(small)
+    shown = [line for window in record.recording.windows for line in window.lines]
+    assert sum(line.count for line in shown if line.message == "no") == 40
+    assert "mine/1: left out 20 log lines that other documents have, too" in notes
+
+
 def test_documents_may_span_lines_and_follow_each_other(small: Path) -> None:
     expected, _ = imported(small)
     lines = (small / "logs.jsonl").read_text().splitlines()

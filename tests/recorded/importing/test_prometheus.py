@@ -96,6 +96,15 @@ def test_of_several_instances_the_mean_counts(folder: Path) -> None:
     assert _signals(folder, _answer(few, many)) == {"depth_milli": (5000, 10_000)}
 
 
+def test_a_pod_that_is_gone_counts_no_more(folder: Path) -> None:
+    pods = ((range(0, 225, 15), "2"), (range(150, 300, 15), "8"))
+    every = (
+        _series(dict.fromkeys(times, value), __name__="depth", pod=f"p-{value}")
+        for times, value in pods
+    )
+    assert _signals(folder, _answer(*every)) == {"depth_milli": (8000, 2000)}
+
+
 def test_the_order_of_files_does_not_matter(folder: Path) -> None:
     def rows(pod: str, name: str, times: range) -> Any:
         return _series({at: f"{at * at}" for at in times}, __name__=name, pod=pod)
@@ -177,6 +186,9 @@ POD = "payments-6d5f-a"
         ([_scraped("x", "y", pod=pod) for pod in (POD, "shop-5b5b-a")], {"payments", "shop"}, True),
         ([_scraped("cadvisor", "", container_label_com_docker_compose_service=name)
          for name in ("payments", "shop")], {"payments", "shop"}, True),
+        ([_scraped("ksm", "kube-state-metrics", container="kube-state-metrics", pod="ksm-7c9-x",
+                   deployment=name) for name in ("payments", "shop")],
+         {"payments", "shop"}, True),
         # A service and its sidecar, what it is called in the cluster, what ingress measures.
         ([_scraped("p", "payments", container=name) for name in ("payments", "envoy")],
          {"payments"}, False),

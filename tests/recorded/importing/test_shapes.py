@@ -270,6 +270,7 @@ def test_reports_of_an_alert_give_its_first_end_after_it_was_seen() -> None:
     "document",
     [
         {"data": {"alerts": [ACTIVE | {"state": "pending"}]}},
+        FIRING | {"status": {"state": "suppressed", "silencedBy": ["a"]}},
         {"event": {"event_type": "service.updated", "data": {"id": "P", "type": "service"}}},
     ],
 )
@@ -385,6 +386,22 @@ def test_a_label_of_ones_own_names_the_service_of_a_stream() -> None:
     document = streams({"squad": "pay", "app": "kubelet"}, [NS, "no"])
     assert [row.service for row in rows_of(document, label="squad")] == ["pay"]
     assert rows_of(streams({"zone": "a"}, [NS, "no"])) == []
+
+
+def test_a_line_has_the_identity_that_its_store_gives_it() -> None:
+    stream = {"stream": {"app": "shop", "pod": "a"}, "values": [[NS, "up"], [NS, "down"]]}
+    other = stream | {"stream": {"app": "shop", "pod": "b"}}
+    found = {"_index": "i", "_id": "7", "_source": {"@timestamp": TIME, "message": "up"}}
+    journal = {"__REALTIME_TIMESTAMP": f"{US}", "MESSAGE": "up", "CONTAINER_NAME": "shop"}
+    documents: list[Any] = [
+        {"streams": [stream, stream, other]},
+        {"hits": {"hits": [found, found, found | {"_id": "8"}]}},
+        journal | {"__CURSOR": "s=1"},
+    ]
+    keys = [[row.key for row in rows_of(document)] for document in documents]
+    assert [len(set(each)) for each in keys] == [4, 2, 1]
+    assert all(all(each) for each in keys)
+    assert [row.key for row in rows_of({"time": TIME, "message": "up"})] == [""]
 
 
 def test_metrics_become_samples() -> None:

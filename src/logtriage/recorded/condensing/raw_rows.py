@@ -20,7 +20,8 @@ SILENCE_GAPS: Final = 8
 class LogRow:
     """A log line, cleaned; ``trace`` is the request that it belongs to, or empty.
 
-    ``level`` is None if nothing says it; ``event`` is equal for lines that say the same.
+    ``level`` is None if nothing says it; ``event`` is equal for lines that say the same. ``key`` is
+    its identity in the store that has it, where there is one: two lines with a key are the same.
     """
 
     at: int
@@ -29,6 +30,7 @@ class LogRow:
     message: str
     event: str
     trace: str = ""
+    key: str = attrs.field(default="", eq=False)
 
 
 class Entry(StrEnum):

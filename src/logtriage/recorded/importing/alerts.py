@@ -70,25 +70,36 @@ def is_webhook(document: Field) -> bool:
     )
 
 
-def webhook_alerts(document: Field, _: Reader) -> Iterator[SentAlert]:
+def webhook_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
     """Yield the alerts of a notification (Alertmanager's version 4, Grafana's 1), or of a group."""
     if "version" in document and document["version"].value not in ("4", "1"):
         raise document["version"].bad("'4', of Alertmanager's webhook, or '1', of Grafana's")
-    yield from _listed(map(labelled_alert, document["alerts"].items()))
+    yield from _listed(labelled_alerts(document["alerts"].items(), reader))
 
 
-def labelled_alert(alert: Field) -> SentAlert:
-    """An alert with labels, of a notification (its status is a word) or of the API (an object).
+def labelled_alerts(alerts: Iterable[Field], reader: Reader) -> Iterator[SentAlert]:
+    """Yield alerts with labels, of a notification (their status is a word) or the API (an object).
 
-    The ``endsAt`` of a notification ends the alert, even of one that fires. The API gives active
-    alerts, whose ``endsAt`` is when they end unless they are sent again.
+    The ``endsAt`` of a notification ends an alert, even if it fires. The API gives active alerts,
+    whose ``endsAt`` is when they end unless they are sent again, and silenced and inhibited alerts.
+    These were not sent, and are left out.
     """
+    for alert in alerts:
+        status = alert["status"]
+        if isinstance(status.value, dict) and status["state"].text == "suppressed":
+            name = alert["labels"]["alertname"].needed
+            reader.left_out.add(f"alert {name!r:.80} was silenced or inhibited")
+        else:
+            yield _labelled_alert(alert)
+
+
+def _labelled_alert(alert: Field) -> SentAlert:
     labels, since = alert["labels"], alert["startsAt"].needed_time
     name, status, ends = labels["alertname"].needed, alert["status"], alert["endsAt"]
     until = None
     if isinstance(status.value, dict):
         state = status["state"]
-        if state.text not in ("", "active", "suppressed", "unprocessed"):
+        if state.text not in ("", "active", "unprocessed"):
             raise state.bad("active, suppressed or unprocessed")
     elif status.text not in ("", "firing", "resolved"):
         raise status.bad("firing or resolved")
@@ -105,7 +116,7 @@ def prometheus_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
     """Yield the alerts that fire; other alerts are counted and left out."""
     data = document["data"]
     if isinstance(data.value, list):
-        yield from _listed(map(labelled_alert, data.items()))
+        yield from _listed(labelled_alerts(data.items(), reader))
         return
     rules = [rule for group in data["groups"].items() for rule in group["rules"].items()]
     alerts = [*data["alerts"].items(), *(row for rule in rules for row in rule["alerts"].items())]

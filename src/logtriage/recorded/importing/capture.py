@@ -254,8 +254,12 @@ class _Capture:
             times = counted(count, "time")
             note(f"{name}: changes of {other!r:.80}, which is no known service ({times})")
         graph = tuple(sorted(self.graph))
+        logs = tuple({row.key or number: row for number, row in enumerate(rows.logs)}.values())
+        if again := len(rows.logs) - len(logs):
+            note(f"{name}: left out {counted(again, 'log line')} that other documents have, too")
         return attrs.evolve(
             rows,
+            logs=logs,
             calls=rows.calls + calls,
             usage=usage,
             samples=samples,

@@ -4,8 +4,12 @@ Loki's answers and pushes, logcli's and Grafana's lines, journald, Docker's ``js
 Common Schema alone or in hits of a search, and any logger that writes a time and a message.
 """
 
+import json
 from collections.abc import Iterator, Mapping
+from hashlib import blake2b
 from typing import Final
+
+import attrs
 
 from logtriage.recorded.condensing.log_heads import (
     LEVEL_FIELDS,
@@ -50,16 +54,17 @@ def streams(document: Field, reader: Reader) -> Iterator[LogRow]:
             if len(pair) < 2:
                 raise entry.bad("a list of a time and a line")
             extra = _texts(pair[2]) if pair[2:] else {}
-            yield from _line(pair[0].moment, pair[1].text, labels | extra, reader)
+            yield from _line(pair[0], pair[1].text, labels | extra, reader)
 
 
 def stream_line(document: Field, reader: Reader) -> Iterator[LogRow]:
     """Yield a line of ``logcli --output=jsonl``, or of logs that Grafana saved."""
     labels = _texts(document["labels"]) | _texts(document["fields"])
-    yield from _line(document["timestamp"].moment, document["line"].text, labels, reader)
+    yield from _line(document["timestamp"], document["line"].text, labels, reader)
 
 
-def _line(at: int, line: str, labels: Mapping[str, str], reader: Reader) -> Iterator[LogRow]:
+def _line(time: Field, line: str, labels: Mapping[str, str], reader: Reader) -> Iterator[LogRow]:
+    """Yield a line of a stream; Loki has one of a time and text in each stream."""
     wanted = _STREAM_LABELS if reader.label is None else (reader.label,)
     values = (labels.get(key, "").strip() for key in wanted)
     service = next((value for value in values if value not in _NO_SERVICE), "")
@@ -75,7 +80,9 @@ def _line(at: int, line: str, labels: Mapping[str, str], reader: Reader) -> Iter
     text = read_line(line) if level is None else read_message(level, line)
     space = labels.get("namespace", "")
     plain = reader.names(service, reader.left_out.where, space=space)
-    yield LogRow(at, plain, *text, plain_id(trace))
+    identity = json.dumps([labels, time.value, line], sort_keys=True).encode()
+    key = blake2b(identity, digest_size=12).hexdigest()
+    yield LogRow(time.moment, plain, *text, plain_id(trace), key)
 
 
 def journal(document: Field, reader: Reader) -> Iterator[LogRow]:
@@ -92,8 +99,8 @@ def journal(document: Field, reader: Reader) -> Iterator[LogRow]:
     level = None if number is None or printed else syslog_level(number)
     line = read_line(message) if level is None else read_message(level, message)
     at = document["__REALTIME_TIMESTAMP"].moment
-    trace = plain_id(trace_in(message))
-    yield LogRow(at, reader.names(service, document.where), *line, trace)
+    trace, cursor = plain_id(trace_in(message)), document["__CURSOR"].text
+    yield LogRow(at, reader.names(service, document.where), *line, trace, cursor)
 
 
 def record(document: Field, reader: Reader) -> Iterator[LogRow]:
@@ -117,7 +124,8 @@ def record(document: Field, reader: Reader) -> Iterator[LogRow]:
 def hits(document: Field, reader: Reader) -> Iterator[LogRow]:
     """Yield the lines that a search of Elasticsearch found."""
     for hit in document["hits"]["hits"].items():
-        yield from record(hit["_source"], reader)
+        key = f"{hit['_index'].text} {hit['_id'].text}".strip()
+        yield from (attrs.evolve(row, key=key) for row in record(hit["_source"], reader))
 
 
 def _service(document: Field, reader: Reader) -> str:

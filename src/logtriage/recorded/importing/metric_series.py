@@ -6,16 +6,16 @@ counts, once for each round of them: it is taken when all files are read, in ord
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from decimal import Decimal
+from statistics import median_low
 from typing import Any, Final, TypeVar
 
 import attrs
 
 from logtriage._lib.grouping import grouped
 from logtriage.recorded.condensing.raw_rows import Sample, Usage
-from logtriage.recorded.condensing.ticks import STALE_MS, stale_after
+from logtriage.recorded.condensing.ticks import STALE_MS, interval_of, stale_after
 from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.names import SignalNames, in_units
 
@@ -193,24 +193,38 @@ def without_holes(samples: Iterable[Sample]) -> Iterator[Sample]:
 
 
 def means(rows: Iterable[Measured]) -> Iterator[Measured]:
-    """Yield the last row of each round of instances, with the mean (half up) of their latest."""
-    latest: defaultdict[tuple[str, str], dict[int, Measured]] = defaultdict(dict)
-    began: dict[tuple[str, str], int] = {}
-    for row in sorted(rows, key=lambda row: row.at):
-        series = row.service, getattr(row, "name", "")
-        before = latest[series].get(row.instance)
-        if before is not None and before.at >= began[series]:  # measured again: a new round
-            yield _mean(latest[series].values(), began.pop(series))
-        began.setdefault(series, row.at)
-        latest[series][row.instance] = row
-    for last in latest:
-        yield _mean(latest[last].values(), began[last])
+    """Yield the last row of each round of instances, with the mean (half up) of their latest.
+
+    An instance counts no more once it has missed a value, by the usual interval of its series.
+    """
+    every = grouped(((row.service, getattr(row, "name", "")), row) for row in rows)
+    rounds = (row for series in every.values() for row in _rounds(series))
+    yield from sorted(rounds, key=lambda row: row.at)
 
 
-def _mean(last: Collection[Measured], began: int) -> Measured:
+def _rounds(series: Iterable[Measured]) -> Iterator[Measured]:
+    """The rows of :func:`means` for one signal of one service."""
+    ordered = sorted(series, key=lambda row: row.at)
+    times = grouped((row.instance, row.at) for row in ordered).values()
+    steps = [step for each in times if (step := interval_of(each))]
+    fresh = min(STALE_MS, median_low(steps) * 3 // 2) if steps else STALE_MS
+    latest: dict[int, Measured] = {}
+    began: int | None = None
+    for row in ordered:
+        before = latest.get(row.instance)
+        if before is not None and began is not None and before.at >= began:  # a new round
+            yield _mean(latest.values(), began, fresh)
+            began = None
+        began = row.at if began is None else began
+        latest[row.instance] = row
+    if began is not None:
+        yield _mean(latest.values(), began, fresh)
+
+
+def _mean(last: Collection[Measured], began: int, fresh: int) -> Measured:
     """The last row of a round, with the mean of the round and of other fresh values."""
     newest = max(last, key=lambda row: row.at)
-    field, since = _AVERAGED[type(newest)], min(began, newest.at - STALE_MS + 1)
+    field, since = _AVERAGED[type(newest)], min(began, newest.at - fresh + 1)
     values = (getattr(row, field) for row in last if row.at >= since)
     known = [value for value in values if value is not None]
     mean: Any = (2 * sum(known) + len(known)) // (2 * len(known)) if known else None

@@ -187,19 +187,23 @@ def _labels(series: Field) -> dict[str, str]:
 
 
 def _container(labels: Mapping[str, str]) -> str:
+    """The container that a series is about; empty if none."""
     values = (labels.get(key, "") for key in _CONTAINERS)
-    return next((value for value in values if value not in _NO_CONTAINERS), "")
+    container = next((value for value in values if value not in _NO_CONTAINERS), "")
+    # A target lends its own container to series on others that name none, such as a deployment.
+    is_lent = _EXPORTERS.search(container) and not labels.get("__name__", "").startswith(_CADVISOR)
+    return "" if is_lent else container
 
 
 def _inside(labels: Mapping[str, str]) -> str:
-    """The container, the pod's workload or the workload that a series is about; empty if none."""
+    """The container, the workload or the pod's workload that a series is about; empty if none."""
     if container := _container(labels):
         return container
     # Docker alone names its containers in a label that anything else may have, too.
     docker = labels.get("name", "") if "image" in labels else ""
     owners = (labels.get(key, "") for key in _WORKLOADS)
     return next(
-        filter(None, (workload_of(labels.get("pod", "")), *owners, workload_of(docker))), ""
+        filter(None, (*owners, workload_of(labels.get("pod", "")), workload_of(docker))), ""
     )
 
 

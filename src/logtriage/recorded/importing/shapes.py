@@ -69,7 +69,7 @@ SHAPES: Final = (
     _alert_shape(
         "alert of Alertmanager",
         _has("labels", "startsAt"),
-        lambda document, _: (alerts.labelled_alert(document),),
+        lambda document, reader: alerts.labelled_alerts((document,), reader),
     ),
     _alert_shape("webhook of Alertmanager or Grafana", alerts.is_webhook, alerts.webhook_alerts),
     _alert_shape(
