@@ -306,14 +306,14 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
     source = settings if not done else attrs.evolve(settings, model=str(out), template="own")
     manner = style_and_rules(settings.style, settings.rules) if not done else None
     model, chat = load(source, manner)
-    before = read_rows(out / EPISODES)["before",] if settings.held_out and done else []
+    before = read_rows(out / EPISODES)["before",] if (out / EPISODES).exists() else []
     for number in range(done, settings.rounds + 1):
         clock = time.process_time()
         examples = examples_of_round(number, model, chat, settings, console)
         made = (time.process_time() - clock) / len(examples)
         save_json(out / RUN, about)  # a refused context leaves the directory free
         if settings.held_out and not number:
-            before = play_held_out(model, chat, settings, console, "before")
+            before = before or play_held_out(model, chat, settings, console, "before")
             about["before"] = figures(before)
             write_rows(out / EPISODES, ["when"], {("before",): before})
         tokens = sum(len(example.input_ids) for example in examples) / len(examples)

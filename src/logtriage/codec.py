@@ -215,12 +215,15 @@ def role_split_from_json(
 
 
 def load_role_split(path: str | Path) -> RoleSplit:
-    """Read a role split from a JSON file, or the split in the ``team.json`` of a trained team.
+    """Read a role split from a JSON file, which may be the ``run.json`` or ``team.json`` of a run.
 
     InvalidInput names the file and the field.
     """
     raw = _decoded(Path(path).read_bytes(), lambda reason: InvalidInput(f"{path}: {reason}"))
-    split: Any = raw.get("split", raw) if isinstance(raw, Mapping) else raw
+    split: Any = raw
+    for name in ("split", "role_split"):  # of a trained team, of a run
+        if isinstance(raw, Mapping) and isinstance(raw.get(name), Mapping):
+            split = raw[name]
     return role_split_from_json(split, source=str(path))
 
 

@@ -1,5 +1,7 @@
 """Many incidents at once: the same replies as one by one, and episodes that end in time."""
 
+from shutil import copytree
+
 import numpy as np
 import pytest
 import torch
@@ -118,3 +120,21 @@ def test_what_is_no_model_is_refused_before_weights_load(tmp_path, monkeypatch):
         LocalPlayer.of("hf:~")
     with pytest.raises(InvalidInput, match="expected a directory or name"):
         LocalPlayer.of("hf:")
+
+
+def test_what_is_missing_or_torn_is_named(tmp_path):
+    model = copytree(tiny_model(), tmp_path / "model")
+    weights = model / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-40])
+    with pytest.raises(InvalidInput, match=r"cannot be loaded: .*incomplete"):
+        load_model(str(model))
+    adapter = tmp_path / "adapter"
+    adapter.mkdir()
+    (adapter / "adapter_config.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"adapter': no adapter_model\.safetensors in this"):
+        load_model(str(adapter))
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "run.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(InvalidInput, match="its training did not end"):
+        load_model(str(run))

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import attrs
 import torch
+from safetensors import SafetensorError
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
@@ -31,6 +32,9 @@ from logtriage.transcript import Transcript
 PLAIN: Final = ("PreTrainedTokenizerFast", "TokenizersBackend")
 DTYPES: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 ADAPTER: Final = "adapter_config.json"
+_ADAPTED: Final = "adapter_model.safetensors"
+#: What loading raises for files that are missing, torn, or of another model.
+_UNREADABLE: Final = (OSError, ValueError, RuntimeError, SafetensorError)
 #: Choices of a chat template: the model's own, or ours with tools.
 TEMPLATES: Final = ("own", "tools")
 #: The beginning of a loaded model's name.
@@ -73,8 +77,11 @@ def check_place(path: str) -> None:
     """Raise InvalidInput if ``path`` is no directory of a model nor ``[OWNER/]NAME`` on the hub."""
     where = Path(path)
     if where.is_dir():
-        if not (where / "config.json").is_file() and not is_adapter(path):
-            raise InvalidInput(f"model {path!r}: no config.json in this directory")
+        needed = _ADAPTED if is_adapter(path) else "config.json"
+        if not (where / needed).is_file():
+            broken_off = (where / "run.json").is_file() and not is_adapter(path)
+            why = "; its training did not end (--resume goes on)" if broken_off else ""
+            raise InvalidInput(f"model {path!r}: no {needed} in this directory{why}")
     elif where.exists():
         raise InvalidInput(f"model {path!r}: expected a directory, this is a file")
     elif path.startswith((".", "/", "~")) or path.count("/") > 1:
@@ -130,8 +137,8 @@ def load_model(
     """
     device = torch.device(default_device() if device is None else device)
     dtype = resolved_dtype(dtype, device)
+    check_place(path)
     place = base_of(path) if is_adapter(path) else path
-    check_place(place)
     if Path(place).is_dir():  # an adapter keeps this name, and is loaded from other directories
         place = str(Path(place).resolve())
     arguments: dict[str, Any] = {"dtype": dtype}
@@ -141,7 +148,7 @@ def load_model(
         arguments |= {"quantization_config": nf4(dtype), "device_map": {"": device}}
     try:
         model: Any = AutoModelForCausalLM.from_pretrained(place, **arguments)
-    except (OSError, ValueError) as error:
+    except _UNREADABLE as error:
         raise InvalidInput(f"model {place!r} cannot be loaded: {error}") from None
     if is_adapter(path):
         _need("peft", "a LoRA adapter")
@@ -152,7 +159,10 @@ def load_model(
         width = len(load_tokenizer(path))
         if width > model.get_input_embeddings().weight.shape[0]:  # tokens of actions were added
             model.resize_token_embeddings(width, mean_resizing=False)
-        model = PeftModel.from_pretrained(model, path, is_trainable=trainable)
+        try:
+            model = PeftModel.from_pretrained(model, path, is_trainable=trainable)
+        except _UNREADABLE as error:
+            raise InvalidInput(f"LoRA adapter {path!r} cannot be loaded: {error}") from None
     if not load_in_4bit:
         model = model.to(device)
     return model.eval()
