@@ -41,7 +41,7 @@ def test_agents_attempts_and_tasks_are_the_cells_of_a_run(tmp_path: Path) -> Non
     assert summarise(run) == rows
     played = {key: [one.incident for one in cell] for key, cell in run.transcripts.items()}
     assert played == {
-        ("me", TASK): [f"{TASK}/test/{n}" for n in (4, 2, 9)],
+        ("me", TASK): [f"{TASK}/test/{n}" for n in (2, 4, 9)],
         ("me", other): [f"{other}/test/7"],
         ("me#2", TASK): [f"{TASK}/test/4"],
         ("me#2", other): [],

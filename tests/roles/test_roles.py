@@ -1,5 +1,6 @@
 """Roles and role splits as data: the built-in ones, and what is refused."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 import logtriage as lt
 from logtriage import InvalidInput, Report, RequestTraces, Topology
 from logtriage.actions import ACTION_TYPES
-from logtriage.codec import load_role_split
+from logtriage.codec import load_role_split, role_split_to_json
 from logtriage.errors import UnknownName
 from logtriage.evaluation import RunSpec
 from logtriage.joint import observe_roles
@@ -99,6 +100,8 @@ def test_what_takes_a_split_takes_its_name_and_nothing_else() -> None:
 def test_unknown_views_action_types_and_names_are_named() -> None:
     with pytest.raises(UnknownName, match="unknown view 'truth'; known: alerts, slo"):
         Role("r", frozenset({"truth"}), frozenset())
+    with pytest.raises(UnknownName, match=r"'hand_over'; known: .*; it comes with 'escalate'"):
+        Role("x", VIEWS, {"hand_over"})
     with pytest.raises(UnknownName, match="unknown action type 'fix'; known: classify_severity"):
         Role("r", frozenset(), frozenset({"fix"}))
     with pytest.raises(InvalidInput, match="expected a list of names, got the string 'slo'"):
@@ -192,6 +195,13 @@ def test_the_splits_of_two_requests_are_the_built_in_ones_with_a_budget(split: R
     folder = Path(__file__).parents[2] / "training" / "splits"
     roles = tuple(attrs.evolve(role, budget=2) for role in split.roles)
     assert load_role_split(folder / f"{name}.json") == RoleSplit(name, roles)
+
+
+@pytest.mark.parametrize("place", ["split", "role_split"])  # of a trained team, of a run
+def test_the_record_of_a_run_holds_its_split(tmp_path: Path, place: str) -> None:
+    record = {"split": "test", place: role_split_to_json(TRIO)}
+    (tmp_path / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    assert load_role_split(tmp_path / "run.json") == TRIO
 
 
 def test_a_part_that_a_topology_does_not_have_is_named() -> None:

@@ -130,6 +130,7 @@ Value = Annotated[
         "What it saves to have an incident solved: also show what the agent is worth.",
         "--value-of-incident",
         panel=_MONEY,
+        min=0,
     ),
 ]
 CostPerEpisode = Annotated[
@@ -138,6 +139,7 @@ CostPerEpisode = Annotated[
         "C",
         "What an episode costs. Default: what the run keeps, as answer sheets do.",
         panel=_MONEY,
+        min=0,
     ),
 ]
 TokenPrices = Annotated[

@@ -139,9 +139,10 @@ def _count(attempts: Mapping[str, Sequence[float]]) -> int:
 
 def _grade(agent: _Agent) -> "Interval | None":
     """The mean grade of scored attempts, with an interval over incidents."""
+    from logtriage.evaluation.incidents import in_order
     from logtriage.evaluation.statistics import mean_of_attempts
 
-    return mean_of_attempts(agent.scores.values())
+    return mean_of_attempts(agent.scores[name] for name in in_order(agent.scores))
 
 
 def _bound(agent: _Agent, bad: int) -> float | None:
@@ -156,11 +157,15 @@ def _bound(agent: _Agent, bad: int) -> float | None:
 
 def _net(agent: _Agent, *, lost: bool = False) -> "Interval | None":
     """The net value, with an interval over incidents; with ``lost``, unscored attempts count 0."""
+    from logtriage.evaluation.incidents import in_order
     from logtriage.evaluation.net_values import net_value_of_attempts
 
     every = [
-        ([*agent.scores.get(name, ()), *(agent.lost.get(name, ()) if lost else ())], worth)
-        for name, worth in agent.worths.items()
+        (
+            [*agent.scores.get(name, ()), *(agent.lost.get(name, ()) if lost else ())],
+            agent.worths[name],
+        )
+        for name in in_order(agent.worths)
     ]
     return net_value_of_attempts(pair for pair in every if pair[0])
 

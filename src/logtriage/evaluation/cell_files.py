@@ -102,8 +102,8 @@ def read_shifts(file: Path) -> list[dict[str, Any]]:
         try:
             records.append(json.loads(line))
             _OF_A_SHIFT(records[-1])
-        except (ValueError, KeyError, TypeError) as error:
-            why = f"no record of a shift ({error!r}); logtriage grade takes transcripts"
+        except (ValueError, KeyError, TypeError):
+            why = "no record of a shift; logtriage grade FILE --out DIR makes a run of transcripts"
             raise InvalidInput(f"{file}:{at}: {why}") from None
     return records
 

@@ -1,6 +1,6 @@
 """Where incidents come from: drawn by their ids, or recorded in a bundle."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from os import PathLike
@@ -10,6 +10,7 @@ from typing import Final
 
 import attrs
 
+from logtriage._lib.grouping import grouped
 from logtriage._lib.seal import Seal
 from logtriage.drawing.ids import ALL_SPLITS, is_of_task
 from logtriage.drawing.sealing import incident_of
@@ -30,6 +31,17 @@ RECORDED_TASKS: Final = MappingProxyType({RECORDED_TASK: "trainticket", MODELS_T
 def is_recorded(incident_id: str) -> bool:
     """Whether an id has the form of a recorded incident, ``<source>/<name>``."""
     return incident_id.count("/") == 1
+
+
+def in_order(ids: Iterable[str]) -> list[str]:
+    """Ids of each task by number: intervals depend on the order. Tasks stay as they come first."""
+
+    def number(incident_id: str) -> tuple[int, str]:
+        last = incident_id.rpartition("/")[2]
+        return int(last) if last.isdecimal() else 0, last
+
+    of_task = grouped((each.rpartition("/")[0], each) for each in ids)
+    return [each for group in of_task.values() for each in sorted(group, key=number)]
 
 
 def digest_of(bundle: bytes) -> str:

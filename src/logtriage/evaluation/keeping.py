@@ -29,7 +29,7 @@ from logtriage.evaluation.cell_files import (
     put_in_order,
     read_cell,
 )
-from logtriage.evaluation.incidents import RECORDED_TASK, Incidents, is_recorded
+from logtriage.evaluation.incidents import RECORDED_TASK, Incidents, in_order, is_recorded
 from logtriage.evaluation.loading import load_run
 from logtriage.evaluation.manifest import RUN_FILE, Manifest
 from logtriage.evaluation.spec import Cell, RunSpec, plan
@@ -141,7 +141,8 @@ def keep_run(
     """Write transcripts, which must be gradable, as a run, and sum it up.
 
     Each agent is a policy. Further attempts of an agent at an incident are policies of their own,
-    ``name#2`` and so on. ``left_out`` is the number of bad lines, which is shown with the figures.
+    ``name#2`` and so on. Incidents stand in the order of their numbers, whatever the order of the
+    lines: intervals depend on it. ``left_out`` bad lines are shown with the figures.
     ``fresh`` throws away a run that is in the directory already.
 
     Raises:
@@ -171,7 +172,7 @@ def keep_run(
         episodes=max(map(len, own.values()), default=0),
         role_split=played_in.pop() if played_in else None,
         world=incidents.world,
-        incidents={name: tuple(played) for name, played in own.items()},
+        incidents={name: tuple(in_order(played)) for name, played in own.items()},
     )
     players = dict.fromkeys(own, "transcripts from elsewhere")
     with keeping(directory, spec, incidents, players, left_out=left_out, fresh=fresh) as kept:

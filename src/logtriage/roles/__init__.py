@@ -146,9 +146,9 @@ class Role:
             ("view", self.views, VIEWS),
             ("action type", self.may, TEAM_ACTION_TYPES),
         ):
-            for name in sorted(names):
-                if name not in known:
-                    raise UnknownName(what, name, known, whole=True)
+            for name in sorted(names.difference(known)):
+                hint = "it comes with 'escalate'" if name in HAND_OVER_TYPES else ""
+                raise UnknownName(what, name, known, hint, whole=True)
         for word in self.words:
             if self.words.count(word) > 1:
                 raise InvalidInput(f"role {self.name!r}: word {word!r} is given twice")

@@ -17,6 +17,8 @@ from logtriage.recorded.importing.left_out import LeftOut
 
 #: The largest JSON document that spans lines, in bytes once unpacked: it is read as a whole.
 MAX_DOCUMENT: Final = 512 * 1024 * 1024
+#: The longest line of a JSON file: tools save an answer of any size as a single line.
+MAX_JSON_LINE: Final = 128 * 1024 * 1024
 #: How the names of JSON files end, in small letters or capitals; ``.gz`` may follow.
 ENDINGS: Final = (".json", ".jsonl", ".ndjson")
 #: Files of these names are JSON as well if their first line is.
@@ -99,7 +101,9 @@ def lines_of(
 
 def too_long_reason(most: int | None) -> str:
     """The reason for refusing a line of more than ``most`` bytes."""
-    return TOO_LONG if most is None else f"longer than {most:,} bytes"
+    if most is None:
+        return TOO_LONG
+    return f"longer than {most >> 20} MiB" if most >> 20 else f"longer than {most:,} bytes"
 
 
 def _no_constant(name: str) -> None:
@@ -183,7 +187,7 @@ def _flat(document: Field) -> Iterator[Field]:
 
 
 def _values(file: IO[bytes], name: str, left_out: LeftOut | None) -> Iterator[tuple[int, Any]]:
-    lines = while_sound(lines_of(file, name), name, left_out)
+    lines = while_sound(lines_of(file, name, MAX_JSON_LINE), name, left_out)
     number, line = next(((at, line) for at, line in lines if line.strip()), (0, b""))
     if not number:
         return
