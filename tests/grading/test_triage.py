@@ -4,10 +4,7 @@ import attrs
 import pytest
 
 import logtriage as lt
-from logtriage.dynamics import play_jointly
-from logtriage.facts import Play
 from logtriage.grading import paging, triage
-from logtriage.state import State
 from tests.builders import (
     FIX,
     P1,
@@ -16,7 +13,6 @@ from tests.builders import (
     RIGHT_CAUSE,
     RIGHT_PAGE,
     RIGHT_SEVERITY,
-    SEVEN_SERVICES,
     WAIT,
     WRONG_PAGE,
     WRONG_REMEDY,
@@ -33,10 +29,6 @@ PERFECT = (RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, END)
 WRONG_CAUSE = lt.IdentifyRootCause("auth-service")
 
 
-def joint(*plays: Play, incident: lt.Incident = REAL) -> State:
-    return play_jointly(incident, plays)[0]
-
-
 @pytest.mark.parametrize("first", [(RIGHT_PAGE,), (WAIT,)], ids=["paged", "unpaged"])
 @pytest.mark.parametrize(("wrong", "left"), {0: 1.0, 1: 0.6, 2: 0.2, 3: 0.0, 4: 0.0}.items())
 def test_remediation_with_wrong_remedies_before_and_after_the_fix(
@@ -48,13 +40,6 @@ def test_remediation_with_wrong_remedies_before_and_after_the_fix(
         assert score == pytest.approx(left, abs=1e-12)
         assert f"fixed in tick {before + 1}" in reason
         assert ("wrong remed" in reason) == bool(wrong)
-
-
-@pytest.mark.parametrize("wrong", range(4))
-def test_remediation_without_an_accepted_remedy(wrong: int) -> None:
-    score, reason = paging.remediation(played(REAL, RIGHT_PAGE, *(WRONG_REMEDY,) * wrong))
-    assert score == 0.0
-    assert "kill-query:user-db" in reason
 
 
 def test_remediation_an_accepted_remedy_again_is_not_wrong() -> None:
@@ -85,42 +70,6 @@ def test_closure_by_ticks_used(horizon: int, par: int, used: int, score: float) 
     calm = attrs.evolve(benign_incident(horizon), par=par)
     dismissed = played(calm, *waits(used - 1), lt.Ignore())
     assert triage.benign_closure(dismissed)[0] == pytest.approx(score, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    "actions",
-    [(FIX,), (FIX, lt.Ignore()), (FIX, WRONG_PAGE), (FIX, *waits(11))],
-    ids=["open", "ignored", "misrouted", "out of time"],
-)
-def test_closure_only_by_resolving(actions: tuple[lt.Action, ...]) -> None:
-    score, reason = triage.closure(played(REAL, *actions))
-    assert score == 0.0
-    assert "not resolved" in reason
-
-
-def test_malformed_actions_only_cost_time() -> None:
-    noise = lt.Malformed("?", "unreadable")
-    state = played(real_incident(horizon=8), *(noise,) * 4, RIGHT_PAGE, FIX, END)
-    assert paging.remediation(state)[0] == 1.0
-    assert triage.closure(state)[0] == pytest.approx(1 / 3)
-
-
-@pytest.mark.parametrize("service", SEVEN_SERVICES.names)
-def test_dismissal_is_void_if_anyone_was_blamed(service: str) -> None:
-    state = played(BENIGN, lt.IdentifyRootCause(service), lt.Ignore())
-    assert paging.dismissal(state) == (0.0, f"dismissed, but {service} was blamed")
-    assert triage.benign_closure(state)[0] == 0.0
-
-
-@pytest.mark.parametrize(
-    "actions",
-    [(WAIT,), (END,), (RIGHT_PAGE,), waits(15)],
-    ids=["open", "resolved", "paged", "out of time"],
-)
-def test_dismissal_only_by_ignoring(actions: tuple[lt.Action, ...]) -> None:
-    state = played(BENIGN, *actions)
-    assert paging.dismissal(state)[0] == 0.0
-    assert triage.benign_closure(state)[0] == 0.0
 
 
 @pytest.mark.parametrize(
@@ -189,26 +138,6 @@ def test_a_benign_incident(plan: tuple[lt.Action, ...], total: float) -> None:
     graded = lt.grade(played(BENIGN, *plan))
     assert graded.score == pytest.approx(total, abs=1e-12)
     assert [one.name for one in graded.discounts] == ["unapproved"] * (WRONG_REMEDY in plan)
-
-
-def test_approval_takes_an_earlier_tick() -> None:
-    probe = lt.Remediate("scale", "auth-service")
-    together = joint((0, RIGHT_PAGE), (0, probe), (1, probe), (1, FIX))
-    assert together.facts.unapproved_remedies == 1
-    assert together.facts.paged_at == 0
-    assert paging.unapproved_fix(together) is None
-    early = paging.unapproved_fix(joint((0, FIX), (0, RIGHT_PAGE)))
-    assert early is not None
-    assert early[0] == 0.7
-    assert paging.unapproved_fix(lt.initial_state(REAL)) is None
-
-
-def test_repeating_what_came_too_late_restores_nothing() -> None:
-    state = played(REAL, FIX, RIGHT_PAGE, FIX, lt.Escalate("dba-team"), RIGHT_CAUSE, FIX)
-    assert [(one.name, one.factor) for one in lt.grade(state).discounts] == [
-        ("unapproved_fix", 0.7)
-    ]
-    assert lt.grade(state).criterion("root_cause").score == 0.0
 
 
 def test_a_wrong_root_cause_after_the_fix_is_wrong_and_not_late() -> None:
