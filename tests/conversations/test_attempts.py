@@ -20,6 +20,10 @@ def at(messages: Sequence[Any], **fields: Any) -> Row:
     return {"incident": INCIDENT, "messages": list(messages), **fields}
 
 
+def asked(messages: Sequence[Any], response: Any, **fields: Any) -> Row:
+    return {"incident": INCIDENT, "request": {"messages": messages}, "response": response, **fields}
+
+
 def read(rows: Sequence[Row], **named: Any) -> tuple[list[int], list[str], int]:
     """The numbers of actions of the attempts, the errors, and how many rows were left out."""
     errors: list[str] = []
@@ -39,10 +43,10 @@ def read(rows: Sequence[Row], **named: Any) -> tuple[list[int], list[str], int]:
         (at([*WHOLE[:6], OTHER]), [6, 3]),  # a reply that the client dropped
         (at(LAST), [6, 6]),  # a line that was delivered twice
         (at(PROMPT, error="529"), [6, 0]),  # a request that failed and was sent again
-        ({"incident": INCIDENT, "request": {"messages": PROMPT}, "response": {"error": "529"}},
-         [6, 0]),
+        (asked(PROMPT, {"error": "529"}), [6, 0]),
+        (asked(PROMPT, None, status="timeout"), [6, 0]),
     ],
-)  # fmt: skip
+)
 def test_what_ends_beside_an_attempt_is_none_of_its_own(row: Row, unnamed: list[int]) -> None:
     actions, errors, left_out = read([*REQUESTS, row], attempt=1)
     assert (actions, errors, left_out) == ([6], [], len(CALLS))
@@ -54,6 +58,7 @@ def test_an_attempt_with_a_bad_row_or_two_ends_is_refused() -> None:
     for other, reason in (
         (window, "messages[3]: a screen of tick 3 after 1 call: turns are missing"),
         (at([*LAST[:-1], OTHER]), "names the attempt of <stream>:6, which ends otherwise"),
+        (asked(LAST[:-1], None), "the response: empty, and no error or status says why"),
     ):
         actions, errors, _ = read([*REQUESTS, other], session_id="a")
         assert actions == []
@@ -62,17 +67,30 @@ def test_an_attempt_with_a_bad_row_or_two_ends_is_refused() -> None:
         assert f"<stream>:7: {reason}" in errors[-1]
 
 
+@pytest.mark.filterwarnings("ignore:.*left out")
+@pytest.mark.parametrize("path", ["attempt", "trace_id", "metadata.session_id", "metadata.traceId"])
+@pytest.mark.parametrize(
+    "broken",
+    [
+        at(WHOLE[:4], response={}, status="failure"),
+        asked(WHOLE[:4], None, status="error"),
+        asked(WHOLE[:4], {"status": "failed", "output": []}),
+        {"incident": INCIDENT, "input": WHOLE[:4], "output": None, "level": "ERROR"},
+    ],
+)
+def test_what_broke_off_beside_an_attempt_is_unscored(broken: Row, path: str) -> None:
+    place, _, key = path.rpartition(".")
+    named = [*((row, "a") for row in REQUESTS), (REQUESTS[0], "b"), (broken, "b")]
+    rows = [{**row, **({place: {key: name}} if place else {key: name})} for row, name in named]
+    found = list(convert_files([io.StringIO("\n".join(map(json.dumps, rows)))]))
+    ends = [(len(one.transcript.actions), one.transcript.status == "completed") for one in found]
+    assert ends == [(6, True), (1, False)]
+
+
 @pytest.mark.parametrize("text", [dict, json.dumps])
 def test_requests_and_responses_may_be_json_texts(text: Any) -> None:
-    rows = [
-        {"incident": INCIDENT, "request_body": text({"messages": row["messages"][:-1]}),
-         "response_body": text({"choices": [{"message": row["messages"][-1]}]})}
-        for row in REQUESTS
-    ]  # fmt: skip
-    assert read(rows) == ([6], [], len(CALLS) - 1)
-    beside = [
-        {"incident": INCIDENT, "messages": row["messages"][:-1],
-         "response": text({"choices": [{"message": row["messages"][-1]}]})}
-        for row in REQUESTS
-    ]  # fmt: skip
-    assert read(beside) == ([6], [], len(CALLS) - 1)
+    replies = [text({"choices": [{"message": row["messages"][-1]}]}) for row in REQUESTS]
+    told = [(row["messages"][:-1], said) for row, said in zip(REQUESTS, replies, strict=True)]
+    bodies = [{"request_body": text({"messages": sent}), "response_body": s} for sent, s in told]
+    for rows in (bodies, [{"messages": sent, "response": said} for sent, said in told]):
+        assert read(rows, incident=INCIDENT) == ([6], [], len(CALLS) - 1)

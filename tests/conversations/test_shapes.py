@@ -338,7 +338,8 @@ def telemetry() -> Messages:
     requests = [
         {
             "gen_ai.operation.name": "chat",
-            "gen_ai.request.model": "m",
+            "gen_ai.request.model": "alias",
+            "gen_ai.response.model": "m",
             "gen_ai.input.messages": json.dumps(told[:at]),
             "gen_ai.output.messages": json.dumps([{**told[at], "finish_reason": "tool_call"}]),
         }
@@ -424,6 +425,39 @@ def converted(lines: Messages, **options: Any) -> list[Transcript]:
     """What becomes of a file of these lines."""
     file = io.StringIO("".join(f"{json.dumps(line)}\n" for line in lines))
     return list(convert_file(file, **options))
+
+
+ERROR = {"type": "error", "message": "529"}
+OVERLOADED = {**claude()[4], "uuid": "x", "isApiErrorMessage": True}
+OVERLOADED["message"] = {"role": "assistant", "model": "<synthetic>", "content": "529"}
+CHAT = {"gen_ai.request.model": "alias", "gen_ai.input.messages": json.dumps(parts()[:3])}
+RUN = {"gen_ai.operation.name": "invoke_agent"}
+RESULT = {"type": "result", "session_id": "s", "is_error": True, "result": "529"}
+
+
+@BEGINNINGS
+@pytest.mark.parametrize(
+    ("told", "end", "last", "status"),
+    [
+        (claude(), 4, OVERLOADED, "error: 529"),
+        (claude_stream(), 4, {**RESULT, "subtype": "success"}, "error: 529"),
+        (claude_stream(), 4, {**RESULT, "subtype": "error_during_execution"}, "error_during_exec"),
+        (claude_stream(), 4, {**RESULT, "subtype": "error_max_turns"}, "completed"),
+        (codex(), 7, {"type": "event_msg", "payload": ERROR}, "error: 529"),
+        (codex_stream(), 4, {"type": "turn.failed", "error": {"message": "529"}}, "error: 529"),
+        (codex_stream(), 4, ERROR, "error: 529"),
+        (telemetry(), 2, gen_ai({**CHAT, "error.type": "529"}), "error: 529"),
+        (telemetry(), 2, gen_ai(CHAT, events=[{"name": "exception"}]), "error: ?"),
+        (telemetry(), 2, gen_ai(RUN, spanId="r", status={"code": 2}), "error: error"),
+    ],
+)
+def test_what_a_failed_request_broke_off_is_unscored(
+    told: Messages, end: int, last: Row, status: str
+) -> None:
+    (broken,) = converted([*told[:end], last], incident_at=INCIDENT)
+    assert (len(broken.actions), broken.status[:17]) == (1, status)
+    (whole,) = converted([*told[:end], last, *told[end:]], incident_at=INCIDENT)
+    assert worth(whole) == (None if status == "error: error" else 1.0)  # of a run, it is final
 
 
 @pytest.mark.parametrize("told", [claude_stream(), openai()["messages"]])

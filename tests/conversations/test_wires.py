@@ -309,13 +309,13 @@ def test_only_what_the_agent_wrote_counts() -> None:
         ),
         ([said(content=[7])], "[0].content[0]: expected an object, got a number"),
         (
-            [{"object": "chat.completion.chunk", "choices": [{"delta": {"content": "x"}}]}],
-            "[0]: a chunk of a stream; put the whole reply together first",
+            {"object": "chat.completion.chunk", "choices": [{"delta": {"content": "x"}}]},
+            "the response: a chunk of a stream; put the whole reply together first",
         ),
         ({"choices": [{}, {}]}, "choices: expected one, got 2; a row is one reply"),
         (
             {"output": [{"output": [{}]}]},
-            ".output[0].output[0]: cannot tell who wrote it: no role, and no type",
+            ".output[0].output[0]: empty, and no error or status says why",
         ),
         (_nested(9), f"{'.output[0]' * 4}.output: messages nested too deeply"),
         (_nested(400), f"{'.output[0]' * 4}.output: messages nested too deeply"),

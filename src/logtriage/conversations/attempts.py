@@ -46,7 +46,7 @@ def without_parts_of_bad(rows: Iterable[LogRow], logged: Mapping[LogRow, object]
     rows = list(rows)
     bad: dict[tuple[object, ...], LogRow] = {}
     for row in rows:
-        if isinstance(row.result, TranscriptError) and row.whose:
+        if isinstance(row.result, TranscriptError) and {*row.whose[1:]} - {None}:
             bad.setdefault(row.whose, row)
     return [
         row.refused(f"another row of the conversation is bad: {bad[row.whose]}")
@@ -63,10 +63,7 @@ def _without_beginnings(rows: Sequence[LogRow]) -> tuple[list[LogRow], Parts]:
     kept: list[LogRow] = []
     parts: Parts = defaultdict(list)
     for row in rows:
-        # A request that failed at once may be an attempt of its own.
-        failed_alone = isinstance(row.result, Reading) and not row.spent.turns and not row.is_named
-        whole = None if failed_alone else following(row)
-        if whole is None:
+        if (whole := following(row)) is None:
             kept.append(row)
             continue
         while (further := following(whole)) is not None:
@@ -88,20 +85,27 @@ def _without_beginnings(rows: Sequence[LogRow]) -> tuple[list[LogRow], Parts]:
 def _following(rows: Sequence[LogRow]) -> Callable[[LogRow], LogRow | None]:
     """A function from a row to one that begins with it: of its trace, or of a trace that goes on.
 
-    A trace that has the same request itself is of another attempt.
+    A trace that has the same request itself is of another attempt. A request that failed, alone in
+    its trace, may have been sent again in another one; the first of all may be an attempt.
     """
     ends = {(row.trace, row.prefixes[-1]) for row in rows if row.prefixes}
+    asked = {(row.trace, row.before) for row in rows}
+    requests = Counter(row.trace for row in rows if row.trace is not None)
     in_trace = {(row.trace, prefix): row for row in rows for prefix in row.prefixes[:-1]}
     anywhere = {prefix: row for (_, prefix), row in in_trace.items()}
 
     def following(row: LogRow) -> LogRow | None:
-        if not row.prefixes:
+        is_alone = row.trace is None or requests[row.trace] < 2
+        is_first = isinstance(row.result, Reading) and not row.spent.turns
+        if not row.prefixes or (is_alone and is_first and not row.is_named):
             return None
         end = row.prefixes[-1]
         if (own := in_trace.get((row.trace, end))) is not None:
             return own
         other = anywhere.get(end)
-        return None if other is None or (other.trace, end) in ends else other
+        if other is None or (other.trace, end) in ends:
+            return None
+        return None if not is_alone and (other.trace, end) in asked else other
 
     return following
 

@@ -49,6 +49,15 @@ def decoded(text: str) -> Any:
         return None
 
 
+def at(row: object, path: str) -> Any:
+    """The value at a dotted path; None if there is none. Objects on the path may be JSON texts."""
+    for key in path.split("."):
+        if isinstance(row, str) and row.startswith("{"):  # the info of verifiers
+            row = decoded(row)
+        row = row.get(key) if isinstance(row, Mapping) else None
+    return row
+
+
 def first(block: Block, keys: tuple[str, ...]) -> Any:
     """The value of the first of some fields that is not absent; None if all are."""
     return next((block[key] for key in keys if not absent(block.get(key))), None)

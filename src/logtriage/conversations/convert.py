@@ -6,6 +6,7 @@ A row is one JSON object: a conversation and the id of its incident.
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Final
@@ -17,6 +18,7 @@ from logtriage._lib.files import TOO_LONG, numbered_lines, unpacked
 from logtriage._lib.jsonvalues import absent
 from logtriage._lib.printable import counted
 from logtriage.conversations.attempts import attempts_of, without_parts_of_bad
+from logtriage.conversations.blocks import at
 from logtriage.conversations.fields import Conversation, conversation_of
 from logtriage.conversations.joining import LogRow, Result, begins_late, joined
 from logtriage.conversations.rows import (
@@ -28,7 +30,7 @@ from logtriage.conversations.rows import (
     whose,
 )
 from logtriage.conversations.sessions import ATTEMPTS, LINE, TRACES, thread_in
-from logtriage.conversations.shapes import LINES, MARKED_LINES, Lines, at, rows_in
+from logtriage.conversations.shapes import LINES, MARKED_LINES, Lines, as_row, rows_in
 from logtriage.conversations.wires import Style
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import LogTriageError, SealError, TranscriptError
@@ -129,8 +131,8 @@ def _read(
             value = {**value, "messages": messages}
         conversation = conversation_of(value)
     except LogTriageError as error:
-        return LogRow(place, line, _error(error, place, line))
-    spent, row = spent_on(conversation), conversation.row
+        return LogRow(place, line, _error(error, place, line), **_named(value, options[0]))
+    spent = spent_on(conversation)
     may_be_part = conversation.messages and (len(spent.turns) < 2 or begins_late(conversation))
     prefixes, before = prefixes_of(conversation)
     return LogRow(
@@ -138,11 +140,19 @@ def _read(
         prefixes=prefixes,
         before=before,
         spent=spent,
-        whose=whose(conversation, incident_at=options[0]),
-        is_named=any(isinstance(row.get(name), str | int) for name in ATTEMPTS),
-        trace=thread_in(row, TRACES),
         conversation=conversation if may_be_part else None,
+        **_named(conversation.row, options[0]),
     )
+
+
+def _named(row: object, incident_at: str | None) -> dict[str, Any]:
+    """What a row names of its attempt, even if its conversation is bad."""
+    if not isinstance(row, Mapping):
+        return {}
+    with suppress(LogTriageError):
+        row = as_row(row)
+    is_named = thread_in(row, ATTEMPTS) is not None
+    return {"whose": whose(row, incident_at), "is_named": is_named, "trace": thread_in(row, TRACES)}
 
 
 def _result(place: str, line: int | None, conversation: Conversation, options: _Options) -> Result:

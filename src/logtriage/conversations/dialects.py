@@ -54,14 +54,18 @@ def _listed(items: Sequence[Any], inside: str) -> Messages:
     messages: Messages = []
     for number, item in enumerate(items):
         where = f"{inside}[{number}]"
-        if as_object(item, where).get("object") == "chat.completion.chunk":
-            raise InvalidInput(f"{where}: a chunk of a stream; put the whole reply together first")
-        messages += ({"where": where, **message} for message in _read(item, where))
+        read = _read(as_object(item, where), where)
+        messages += ({"where": where, **message} for message in read)
     return messages
 
 
 def _read(raw: Message, where: str) -> Messages:
     """The messages of an object, by the first shape that fits, with its usage."""
+    what = where or "the response"
+    if not raw:
+        raise InvalidInput(f"{what}: empty, and no error or status says why")
+    if raw.get("object") == "chat.completion.chunk":
+        raise InvalidInput(f"{what}: a chunk of a stream; put the whole reply together first")
     shape = next((shape for shape in SHAPES if shape.fits(raw)), None)
     messages = split(checked(raw, where)) if shape is None else shape.read(raw, where)
     counts = usage_in(raw)

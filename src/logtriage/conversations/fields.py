@@ -8,21 +8,14 @@ import attrs
 
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.codec import TRANSCRIPT_FIELDS
-from logtriage.conversations.blocks import decoded
+from logtriage.conversations.blocks import at, decoded
 from logtriage.conversations.counts import Counts, noted, usage_in
 from logtriage.conversations.dialects import messages_of
+from logtriage.conversations.failures import failed
 from logtriage.conversations.messages import Message, is_from_agent
 from logtriage.conversations.sessions import is_message
-from logtriage.conversations.shapes import (
-    Row,
-    as_row,
-    at,
-    is_conversation,
-    is_team_row,
-    response_in,
-)
+from logtriage.conversations.shapes import Row, as_row, is_conversation, is_team_row, response_in
 from logtriage.errors import InvalidInput, TranscriptError
-from logtriage.transcript import COMPLETED
 
 #: Keys that may hold the conversation; the first that is present counts.
 MESSAGES_AT: Final = (
@@ -37,12 +30,6 @@ _OWN_KEYS: Final = TRANSCRIPT_FIELDS | {"error"}
 _COUNTS: Final = frozenset({"requests", "prompt_tokens", "completion_tokens", "cut_off", "retries"})
 #: The counts of a transcript, and its cost; ``logtriage.evaluation`` reads them.
 COUNTS: Final = _COUNTS | {"cost"}
-#: The ``status`` of a run that ended normally, as frameworks write it; a limit is a normal end.
-_ENDED: Final = frozenset(
-    {COMPLETED, "complete", "success", "succeeded", "successful", "ok", "passed", "finished"}
-    | {"done", "stop", "end_turn", "submitted", "resolved", "closed"}
-    | {"incomplete", "truncated", "length", "max_tokens", "max_turns", "max_steps"}
-)
 
 
 @attrs.frozen
@@ -110,7 +97,7 @@ def _conversation(row: Mapping[str, Any]) -> tuple[str, Any, Counts]:
     keys = [key for key in MESSAGES_AT if not absent(row.get(key))]
     if not keys and is_message(row):
         return "the row", row, counts
-    if not keys and status_of(row) != COMPLETED:
+    if not keys and failed(row):
         return "messages", [], counts  # it failed before there were any
     if not keys:
         raise TranscriptError(
@@ -181,30 +168,6 @@ def agent_of(row: Mapping[str, Any]) -> str | None:
         if isinstance(name, str):
             return name
     return None
-
-
-def status_of(row: Mapping[str, Any]) -> str:
-    """The status of a row: the error that a framework notes, else the row's own ``status``.
-
-    A word for a normal end is ``completed``. ``ok`` outweighs errors: the library verifiers keeps
-    those of earlier attempts beside it.
-    """
-    if row.get("ok") is True:
-        return COMPLETED
-    noted = [row.get("error"), row.get("errors")]
-    while noted:
-        error = noted.pop()
-        if isinstance(error, list):
-            noted += reversed(error)
-        elif error and not absent(error):
-            break
-    else:
-        status = row.get("status")
-        named = isinstance(status, str) and status.strip()
-        return named if named and named.lower() not in _ENDED else COMPLETED
-    if isinstance(error, Mapping):
-        error = error.get("message") or error.get("type") or "error"
-    return f"error: {error}" if isinstance(error, str) else "error"
 
 
 def extra_of(conversation: Conversation) -> dict[str, Any]:

@@ -12,21 +12,21 @@ from typing import Final
 
 import attrs
 
+from logtriage.conversations.blocks import at
 from logtriage.conversations.counts import Spent, total_of_parts
+from logtriage.conversations.failures import NOTES
 from logtriage.conversations.fields import Conversation
 from logtriage.conversations.messages import Answer, answers_of, is_from_agent, text_of
 from logtriage.conversations.playing import JOIN
 from logtriage.conversations.rows import Reading
 from logtriage.conversations.screens import text_screens
 from logtriage.conversations.sessions import thread_in
-from logtriage.conversations.shapes import Row, at
+from logtriage.conversations.shapes import Row
 from logtriage.errors import TranscriptError
 
 #: Where a row of the Responses API names its response, and the one before it.
 _ID_AT: Final = ("response.id", "response_id", "id")
 _PREVIOUS_AT: Final = ("previous_response_id", "response.previous_response_id")
-#: Fields that joined rows have from the last of them.
-_LAST: Final = ("error", "errors", "status", "ok")
 
 Result = Reading | TranscriptError
 
@@ -98,8 +98,9 @@ def _is_fragment(row: LogRow) -> bool:
     """Whether a row is a part: refused without a reply, or one reply that is no whole attempt."""
     if not row.spent.turns:
         return isinstance(row.result, TranscriptError)
+    closes = isinstance(row.result, Reading) and row.result.is_closed
     starts = row.conversation is not None and 0 in _ticks(_shown_first(row.conversation))
-    return _is_one_reply(row) and not (starts and _closes(row))
+    return _is_one_reply(row) and not (starts and closes)
 
 
 def _is_log(group: Sequence[LogRow]) -> bool:
@@ -129,10 +130,6 @@ def _is_one_reply(row: LogRow) -> bool:
     last = row.conversation.messages[-1]
     is_plan = "[{" in "".join(text_of(last).split())
     return isinstance(row.result, Reading) and is_from_agent(last) and not is_plan
-
-
-def _closes(row: LogRow) -> bool:
-    return isinstance(row.result, Reading) and row.result.is_closed
 
 
 def _conversations(group: Sequence[LogRow]) -> Iterator[list[LogRow]]:
@@ -172,7 +169,7 @@ def _joined(parts: Sequence[LogRow], read: Callable[[LogRow, Conversation], Resu
     shared = {
         key: value
         for key, value in rows[-1].items()
-        if key in _LAST or isinstance(value, Mapping) or all(row.get(key) == value for row in rows)
+        if key in NOTES or isinstance(value, Mapping) or all(row.get(key) == value for row in rows)
     }
     result = read(parts[0], Conversation(shared, "joined rows", tuple(messages)))
     if isinstance(result, TranscriptError):

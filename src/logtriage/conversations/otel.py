@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from logtriage._lib.jsonvalues import absent
 from logtriage.conversations.blocks import decoded
+from logtriage.conversations.failures import failed
 from logtriage.conversations.sessions import ATTEMPTS, LINE
 
 Line = Mapping[str, Any]
@@ -22,6 +23,9 @@ _WHOLE: Final = ("pydantic_ai.all_messages", "all_messages_events", "events")
 _RULES: Final = ("gen_ai.system_instructions",)
 _AGENT: Final = "gen_ai.agent.name"
 _MODEL: Final = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
+#: Attributes with the kind of a span, and the kinds of a whole run.
+_OPERATION: Final = ("gen_ai.operation.name", "openinference.span.kind", "traceloop.span.kind")
+_RUNS: Final = ("invoke_agent", "AGENT", "agent", "workflow")
 #: Spans that hold what their children hold, or no messages at all.
 _NOT_REQUESTS: Final = frozenset({"invoke_agent", "create_agent", "execute_tool", "embeddings"})
 _KINDS: Final = ("stringValue", "intValue", "doubleValue", "boolValue")
@@ -38,13 +42,16 @@ def telemetry_rows(lines: Sequence[Line]) -> list[dict[str, Any]]:
     """A row for each request to a model; in a trace without any, for each span with messages.
 
     Any span of a trace may name its incident, attempt, session and agent; a request may name
-    another agent. Several agents of a trace count only for their own requests.
+    another agent. Several agents of a trace count only for their own requests. A request that
+    failed has no answer; if the run failed, so did all of them.
     """
     spans = _all_spans(
         [{**span, LINE: at} for at, line in enumerate(lines) for span in _spans(line)]
     )
+    ids = {span["id"] for span in spans} - {None}
     shared: dict[object, dict[str, Any]] = {}
     agents: dict[object, set[Any]] = {}
+    answered: dict[object, Any] = {}  # what answers call the models asked; failures lack it
     for span in spans:
         of_trace = shared.setdefault(span["trace"], {})
         for key, value in span["attributes"].items():
@@ -54,24 +61,26 @@ def telemetry_rows(lines: Sequence[Line]) -> list[dict[str, Any]]:
                     of_trace.setdefault("incident", value)
             elif found := next((own for own in ATTEMPTS if f"_{name}".endswith(f"_{own}")), None):
                 of_trace.setdefault(found, value)
+            elif key == _MODEL[0]:
+                answered[span["trace"], str(span["attributes"].get(_MODEL[1]))] = value
             elif key == _AGENT:
                 agents.setdefault(span["trace"], set()).add(value)
+        if span["operation"] in _RUNS and span["parent"] not in ids and failed(span["failure"]):
+            of_trace |= span["failure"]
     for trace, names in agents.items():
         if len(names) == 1:
             shared[trace]["agent"] = names.pop()
-    requests = [
-        span
-        for span in spans
-        if str(span["attributes"].get("gen_ai.operation.name")) not in _NOT_REQUESTS
-    ]
+    requests = [span for span in spans if span["operation"] not in _NOT_REQUESTS]
     asked = {span["trace"] for span in requests if _messages(span)}
     others = [span for span in spans if span["trace"] not in asked]
     rows = []
     for span in [*requests, *(span for span in others if span not in requests)]:
         if messages := _messages(span):
-            models = (span["attributes"][key] for key in _MODEL if key in span["attributes"])
+            name = span["trace"], str(span["attributes"].get(_MODEL[1]))
+            known = {_MODEL[0]: answered.get(name), **span["attributes"]}
+            models = (known[key] for key in _MODEL if known.get(key))
             own = {"trace_id": span["trace"], "model": next(models, None), LINE: span[LINE]}
-            row = {**own, **shared[span["trace"]]}
+            row = {**own, **span["failure"], **shared[span["trace"]]}
             if _AGENT in span["attributes"]:
                 row["agent"] = span["attributes"][_AGENT]
             usage = {key: span["attributes"][key] for key in span["attributes"] if "token" in key}
@@ -123,15 +132,23 @@ def _span(span: Line, shared: Mapping[str, Any]) -> dict[str, Any]:
 
     body = _attributes({"attributes": _value(span.get("body"))})
     attributes = {**shared, **_attributes(span), **body}
+    events = [
+        {"event.name": event.get("name"), **_attributes(event)}
+        for event in _objects(span.get("events"))
+    ]
+    operation = next((str(attributes[key]) for key in _OPERATION if key in attributes), None)
+    is_done = operation in _NOT_REQUESTS or bool(_first(attributes, _SAID))
+    raised = [] if is_done else [one for one in events if one["event.name"] == "exception"]
+    errors = [attributes.get("error.type"), *(one.get("exception.type", "?") for one in raised)]
     return {
         "attributes": attributes,
+        "failure": {"errors": errors, "status": span.get("status")},
+        "operation": operation,
+        "parent": named("parentSpanId", "parent_span_id", "parent_id"),
         "trace": named("traceId", "trace_id"),
         "id": named("spanId", "span_id"),
         "name": named("eventName", "event_name") or attributes.get("event.name"),
-        "events": [
-            {"event.name": event.get("name"), **_attributes(event)}
-            for event in _objects(span.get("events"))
-        ],
+        "events": events,
     }
 
 
@@ -144,12 +161,14 @@ def _messages(span: Line) -> list[Any]:
             return [_event(item) for item in whole] if "event.name" in str(whole[0]) else whole
     asked, said = (_first(attributes, names) for names in (_ASKED, _SAID))
     if not said:
-        asked, said = [], [_event(event) for event in span["events"] if _is_event(event)]
+        told = [_event(event) for event in span["events"] if _is_event(event)]
+        asked, said = ([], told) if told or not failed(span["failure"]) else (asked, [])
         for event in span["events"]:  # the messages of a request in an event of its own
-            if said_in := _first(event, _SAID):
-                return [*_first(event, _RULES, role="system"), *_first(event, _ASKED), *said_in]
-    rules = _first(attributes, _RULES, role="system") if said else []
-    return [*rules, *asked, *said]
+            asked_in, said_in = (_first(event, names) for names in (_ASKED, _SAID))
+            if said_in or (asked_in and failed(span["failure"])):
+                return [*_first(event, _RULES, role="system"), *asked_in, *said_in]
+    rules = _first(attributes, _RULES, role="system")
+    return [*rules, *asked, *said] if asked or said else []
 
 
 def _first(attributes: Line, names: Sequence[str], role: str | None = None) -> list[Any]:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final
@@ -12,7 +12,9 @@ import attrs
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.actions import Malformed
 from logtriage.codec import structure_transcript
+from logtriage.conversations.blocks import at
 from logtriage.conversations.counts import USED, Counts, Spent
+from logtriage.conversations.failures import failed, status_of
 from logtriage.conversations.fields import (
     COUNTS,
     Conversation,
@@ -21,13 +23,12 @@ from logtriage.conversations.fields import (
     conversation_of,
     extra_of,
     last_branch,
-    status_of,
 )
 from logtriage.conversations.messages import Message, answers_of, is_from_agent, text_of
 from logtriage.conversations.playing import played
 from logtriage.conversations.screens import Screen, mismatch, screens_in, text_screens
-from logtriage.conversations.sessions import ATTEMPTS
-from logtriage.conversations.shapes import INCIDENT_AT, Row, at, is_team_row
+from logtriage.conversations.sessions import ATTEMPTS, thread_in
+from logtriage.conversations.shapes import INCIDENT_AT, Row, is_team_row
 from logtriage.conversations.teams import joint_transcript
 from logtriage.conversations.wires import Style, calls_of, steps_of_conversation, turns_of
 from logtriage.conversations.words import kept, words_beside
@@ -44,7 +45,7 @@ from logtriage.rendering import render_observation
 from logtriage.roles.splits import get_role_split
 from logtriage.state import initial_state
 from logtriage.tasks import DEFAULT_TASKS, get_task
-from logtriage.transcript import COMPLETED, Transcript, check_drawn, plays_of
+from logtriage.transcript import Transcript, check_drawn, plays_of
 
 #: Roles that may show a first screen. Tools may not: the agent may have written their messages.
 _SHOWING: Final = ("user", "human", "system", "developer")
@@ -150,7 +151,7 @@ def reading_of(
         shown = played(incident, messages, steps)
     except InvalidInput as error:
         raise at_place(place, error) from None
-    if not any(map(is_from_agent, messages)) and status_of(row) == COMPLETED:
+    if not any(map(is_from_agent, messages)) and not failed(row):
         raise TranscriptError(f"{place}: no reply of the agent among {len(messages)} messages")
     _check_alike(row, shown.wires, place)
     extra = {**extra_of(conversation), **kept(words_beside(messages, shown.steps))}
@@ -184,11 +185,10 @@ def _check_alike(row: Row, wires: Sequence[Mapping[str, Any]], place: str) -> No
         raise TranscriptError(f"actions: not those of {place}: {what}; leave out one of the two")
 
 
-def whose(conversation: Conversation, incident_at: str | None = None) -> tuple[object, ...]:
+def whose(row: Row, incident_at: str | None = None) -> tuple[object, ...]:
     """What a row names of its incident, agent and attempt."""
-    row = conversation.row
-    paths = (*INCIDENT_AT, *ATTEMPTS, *([incident_at] if incident_at else ()))
-    named = (at(row, path) for path in paths)
+    paths = (*INCIDENT_AT, *([incident_at] if incident_at else ()))
+    named = (*(at(row, path) for path in paths), *(thread_in(row, [key]) for key in ATTEMPTS))
     return agent_of(row), *(name for name in named if isinstance(name, str | int))
 
 
@@ -201,7 +201,7 @@ def prefixes_of(conversation: Conversation) -> tuple[tuple[bytes, ...], bytes | 
     before: bytes | None = None
     was_reply = False
     digest = blake2b(digest_size=12)
-    digest.update(repr(whose(conversation)).encode())
+    digest.update(repr(whose(conversation.row)).encode())
     for message in (*conversation.prompt, *conversation.messages):
         is_reply = is_from_agent(message)
         if is_reply:
@@ -317,11 +317,15 @@ def _named_in(messages: Sequence[Message]) -> str | None:
     named = {name for text in texts for name in _ID.findall(text)}
     if named:
         return named.pop() if len(named) == 1 else None
+    first = next((screen for screen in _screens_of(messages) if screen.tick == 0), None)
+    return None if first is None else _id_by_screen(first)
+
+
+def _screens_of(messages: Sequence[Message]) -> Iterator[Screen]:
+    """The screens that others than the agent show in messages."""
     others = (message for message in messages if not is_from_agent(message))
     shown = (answer.text for message in others for answer in answers_of(message))
-    screens = (screen for text in shown for screen in text_screens(text))
-    first = next((screen for screen in screens if screen.tick == 0), None)
-    return None if first is None else _id_by_screen(first)
+    return (screen for text in shown for screen in text_screens(text))
 
 
 def _id_by_screen(first: Screen) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from logtriage._lib.jsonvalues import absent, json_kind
+from logtriage.conversations.blocks import at, plain
 from logtriage.conversations.messages import AGENT_ROLES, OTHER_ROLES
 from logtriage.errors import TranscriptError
 
@@ -26,10 +27,9 @@ SESSIONS: Final = ("session_id", "sessionId", "thread_id", "conversation_id")
 TRACES: Final = ("trace_id", "traceId")
 THREADS: Final = (*SESSIONS, *TRACES)
 #: Where a row says which attempt at the incident it is.
-ATTEMPTS: Final = (
-    *("attempt", "epoch", "trial", "repeat", "rollout"),
-    *("session_id", "thread_id", "conversation_id"),
-)
+ATTEMPTS: Final = ("attempt", "epoch", "trial", "repeat", "rollout", *SESSIONS)
+#: Where a row may name its incident, attempt, session and trace. Other objects are of a data set.
+PLACES: Final = ("", "metadata.", "extra.")
 #: The field of a row with the number of its first line among those it was made of.
 LINE: Final = "logtriage.line"
 _CODEX = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
@@ -60,7 +60,7 @@ def claude_rows(lines: Sequence[Line]) -> Rows:
     messages = [
         line
         for line in lines
-        if line.get("type") in ("user", "assistant")
+        if line.get("type") in ("user", "assistant", "result")
         and line.get("isSidechain") is not True
         and absent(line.get("parent_tool_use_id"))
     ]
@@ -68,7 +68,8 @@ def claude_rows(lines: Sequence[Line]) -> Rows:
         sessions: dict[str, list[Line]] = {}
         for line in messages:
             sessions.setdefault(str(line.get("session_id")), []).append(line)
-        return [_claude_row(session) for session in sessions.values()]
+        return [row for row in map(_claude_row, sessions.values()) if row["messages"]]
+    messages = [line for line in messages if line["type"] != "result"]
     by_uuid = {str(line["uuid"]): line for line in lines if "uuid" in line}
     messages = [line for line in messages if by_uuid.get(str(line.get("uuid"))) is line]
     parents = {name: _above(line, by_uuid) for name, line in by_uuid.items()}
@@ -112,10 +113,24 @@ def _on_branch(messages: Iterable[Line], branch: Collection[str]) -> Iterator[Li
             yield line
 
 
-def _claude_row(lines: Sequence[Line]) -> dict[str, Any]:
-    models = (line["message"].get("model") for line in lines)
-    model = next((name for name in models if isinstance(name, str)), None)
-    return {"model": model, "messages": [line["message"] for line in lines]}
+def _claude_row(lines: Iterable[Line]) -> dict[str, Any]:
+    """A session as a row. A failed request counts if the agent does not go on after it."""
+    row: dict[str, Any] = {"model": None, "messages": []}
+    for line in lines:
+        message = line.get("message", {})
+        if line["type"] == "result":
+            row["status"] = line.get("subtype")
+            if line.get("is_error") is True and not str(row["status"]).startswith("error"):
+                row["error"] = line.get("result") or "error"
+        elif message.get("model") == "<synthetic>":  # Claude Code's own, not the agent's
+            if line.get("isApiErrorMessage") or line.get("error"):
+                row["error"] = plain(message.get("content"))
+        else:
+            row["messages"].append(message)
+            if line["type"] == "assistant":
+                model = row["model"] or message.get("model")
+                row |= {"model": model, "status": None, "error": None}
+    return row
 
 
 def is_codex(line: Line) -> bool:
@@ -123,6 +138,8 @@ def is_codex(line: Line) -> bool:
     kind = line.get("type")
     if not isinstance(kind, str):
         return False
+    if kind == "error":
+        return line.keys() == {"type", "message"}
     events = kind.startswith(_CODEX_EVENTS) and _CODEX_FIELDS.issuperset(line)
     return events or (kind in _CODEX and isinstance(line.get("payload"), Mapping))
 
@@ -131,22 +148,29 @@ def codex_rows(lines: Sequence[Line]) -> Rows:
     """The conversations in lines of Codex: each begins with its ``session_meta``, if there is one.
 
     Items that a compaction replaced stand before it in the file; they count, its summary does not.
+    An error counts if no item follows it.
     """
     rows: Rows = [{"messages": []}]
     for line in lines:
-        payload = line.get("payload", {})
-        if line["type"] in ("session_meta", "thread.started") and rows[-1]["messages"]:
+        payload, items = line.get("payload", {}), []
+        event = payload if line["type"] == "event_msg" else line
+        if event.get("type") in ("turn.failed", "error", "stream_error"):
+            rows[-1]["error"] = event.get("error") or event.get("message") or "error"
+        elif line["type"] in ("session_meta", "thread.started") and rows[-1]["messages"]:
             rows.append({"messages": []})
         elif line["type"] == "turn_context" and isinstance(payload.get("model"), str):
             rows[-1].setdefault("model", payload["model"])
         elif line["type"] == "response_item" and payload.get("type") not in _CODEX_OTHERS:
-            rows[-1]["messages"].append(payload)
+            items = [payload]
         elif line["type"] == "event_msg" and payload.get("type") == "token_count":
             rows[-1]["usage"] = payload  # of all requests so far
         elif line["type"] == "turn.completed":
-            rows[-1]["usage"] = line.get("usage")
+            rows[-1] |= {"usage": line.get("usage"), "error": None}
         elif line["type"] == "item.completed" and isinstance(line.get("item"), Mapping):
-            rows[-1]["messages"] += _codex_event(line["item"])
+            items = list(_codex_event(line["item"]))
+        if items:
+            rows[-1]["messages"] += items
+            rows[-1]["error"] = None
     return [row for row in rows if row["messages"]]
 
 
@@ -169,8 +193,8 @@ def is_message(line: Line) -> bool:
 
 
 def thread_in(line: Line, keys: Sequence[str] = THREADS) -> str | None:
-    """The name of the conversation that a line belongs to."""
-    names = (line.get(key) for key in keys)
+    """The name of the conversation that a line belongs to, by the first of some fields."""
+    names = (at(line, f"{place}{key}") for place in PLACES for key in keys)
     return next((str(name) for name in names if isinstance(name, str | int)), None)
 
 

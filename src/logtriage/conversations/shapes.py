@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from logtriage._lib.jsonvalues import absent
-from logtriage.conversations.blocks import decoded
+from logtriage.conversations.blocks import at, decoded
 from logtriage.conversations.dialects import messages_of
+from logtriage.conversations.failures import failed, status_of
 from logtriage.conversations.otel import is_telemetry, telemetry_rows
 from logtriage.conversations.sessions import (
+    PLACES,
     claude_rows,
     codex_rows,
     is_atif,
@@ -25,13 +27,10 @@ from logtriage.errors import InvalidInput
 
 Row = Mapping[str, Any]
 
+_DATA: Final = ("info.", "task.data.", "task.", "doc.")
 #: Paths that may hold the id of the incident; the first that is present counts.
 INCIDENT_AT: Final = (
-    *(
-        f"{place}{name}"
-        for place in ("", "metadata.", "info.", "task.data.", "task.", "doc.", "extra.")
-        for name in ("incident", "incident_id")
-    ),
+    *(f"{place}{name}" for place in (*PLACES, *_DATA) for name in ("incident", "incident_id")),
     "custom_id",  # of a line of OpenAI's batches
 )
 
@@ -58,15 +57,6 @@ class One(NamedTuple):
     writers: str
     fits: Callable[[Row], bool]
     row: Callable[[Row], Row]
-
-
-def at(row: object, path: str) -> Any:
-    """The value at a dotted path; None if there is none. Objects on the path may be JSON texts."""
-    for key in path.split("."):
-        if isinstance(row, str) and row.startswith("{"):  # the info of verifiers
-            row = decoded(row)
-        row = row.get(key) if isinstance(row, Mapping) else None
-    return row
 
 
 def is_team_row(row: Row) -> bool:
@@ -114,13 +104,11 @@ def is_conversation(value: Any) -> bool:
 
 
 #: Keys that may hold a request in a log, the response to it, and the messages in a request.
-_REQUEST: Final = ("request", "request_body", "requestBody", "inputs", "input")
+_REQUEST: Final = ("messages", "request", "request_body", "requestBody", "inputs", "input")
 _RESPONSE: Final = ("response", "response_body", "responseBody", "outputs", "output")
 #: Keys of a provider's response, one of which a JSON text must have to be one.
 _OF_RESPONSE: Final = ("choices", "candidates", "output", "message", "messages", "role", "error")
 _ASKED: Final = ("messages", "contents", "input")
-#: Statuses of HTTP from which on a request failed.
-_FAILED: Final = 400
 
 
 def _request_of(row: Row) -> Any:
@@ -143,29 +131,25 @@ def _opened(value: Any) -> Any:
 
 
 def _is_logged(row: Row) -> bool:
-    asked, said = _request_of(row), any(not absent(row.get(key)) for key in _RESPONSE)
-    if "messages" in row or not (said or _failure(row)):
+    asked, said = _request_of(row), any(key in row for key in _RESPONSE)
+    is_whole = not absent(row.get("messages")) and "response" not in row
+    if is_whole or (not said and not failed(row)):
         return False
     if isinstance(asked, Mapping):
         return any(isinstance(asked.get(key), list) for key in _ASKED)
     return isinstance(asked, list) and all(isinstance(message, Mapping) for message in asked)
 
 
-def _failure(row: Row) -> object:
-    """Why a request got no response, as far as the row says; None if it does not."""
-    status = row.get("status", row.get("status_code"))
-    is_status = isinstance(status, int) and status >= _FAILED
-    return row.get("error") or row.get("errors") or (f"status {status}" if is_status else None)
-
-
 def _logged(row: Row) -> Row:
     asked = _request_of(row)
-    response = next((row[key] for key in _RESPONSE if not absent(row.get(key))), None)
-    response = response_in(response)
-    error = at(response, "error") or (_failure(row) if response is None else None)
+    response = response_in(next((row[key] for key in _RESPONSE if not absent(row.get(key))), None))
     others = {key: row[key] for key in row if key not in (*_REQUEST, *_RESPONSE)}
-    if error:
-        others, response = {**others, "error": error}, None
+    if isinstance(response, Mapping) and failed(response):
+        others["error"], response = response.get("error") or status_of(response), None
+    elif failed(row):
+        response = None if response in ("", "{}", {}, []) else response
+    elif response in (None, []):
+        response = {}  # which is refused, since nothing says why
     if isinstance(asked, Mapping):
         for name in ("model", "previous_response_id"):
             others.setdefault(name, asked.get(name))
