@@ -54,6 +54,8 @@ def test_parts_that_name_their_conversation_are_one_and_others_are_refused(form:
     assert grade_transcript(reading.transcript).score == 1.0
     assert reading.rows == len(rows)
     assert reading.transcript.extra.items() >= {**COUNTED, "requests": len(CALLS)}.items()
+    if form == "Responses":  # an attempt may break off after its first request
+        assert len(converted(*named, {**rows[0], "id": "other"})[0]) == 2
     unnamed = [{key: row[key] for key in row if key != "previous_response_id"} for row in rows]
     asked = {"role": "user", "content": f"Now:\n{PROMPT[1]['content']}"}
     closed = {"incident": INCIDENT, "messages": [asked, TOLD[-2]]}  # one call, and the whole of it

@@ -133,14 +133,14 @@ def _is_one_reply(row: LogRow) -> bool:
 
 
 def _conversations(group: Sequence[LogRow]) -> Iterator[list[LogRow]]:
-    """The rows of each conversation; a row that names none is alone."""
+    """The rows of each conversation of several; a row that names none is alone."""
     rows = [(row, row.conversation) for row in group if row.conversation is not None]
-    followed = {_first(conversation.row, _PREVIOUS_AT) for _, conversation in rows}
+    is_chain = any(_first(conversation.row, _PREVIOUS_AT) for _, conversation in rows)
     roots: dict[str | None, str | None] = {}
     threads: dict[str, list[LogRow]] = {}
     for row, conversation in rows:
         own, before = (_first(conversation.row, paths) for paths in (_ID_AT, _PREVIOUS_AT))
-        root = roots.get(before, before) or (own if own in followed else None)  # first response
+        root = roots.get(before, before) or (own if is_chain else None)  # the first response
         roots[own] = root
         thread = thread_in(conversation.row) or root
         if thread is None:
@@ -150,7 +150,8 @@ def _conversations(group: Sequence[LogRow]) -> Iterator[list[LogRow]]:
         if begun and 0 in _ticks(_shown_first(conversation)):
             yield threads.pop(thread)  # its next attempt begins
         threads.setdefault(thread, []).append(row)
-    yield from threads.values()
+    # An attempt may break off after its first request.
+    yield from (parts for name, parts in threads.items() if len(parts) > 1 or name not in roots)
 
 
 def _first(row: Row, paths: Sequence[str]) -> str | None:
