@@ -477,6 +477,9 @@ def test_a_session_may_name_its_incident_and_must_not_name_another() -> None:
     named = {"role": "user", "content": f"Incident {INCIDENT}. Call next."}
     lines = [named, *each(openai_turn)]
     assert worth(transcript_of_row({"messages": lines})) == 1.0
+    other = {"role": "tool", "content": FIRST.replace("EDGE: errors", "EDGE: faults")}
+    with pytest.raises(TranscriptError, match="first screens of 2 incidents; split them"):
+        transcript_of_row({"messages": [*lines, {**other, "content": FIRST}, other]})
     with pytest.raises(TranscriptError, match="incident: the row is of"):
         transcript_of_row(openai(), incident_at="cascading_failure-v4/test/5287")
 

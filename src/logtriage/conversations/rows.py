@@ -150,6 +150,10 @@ def reading_of(
         steps = steps_of_conversation(messages, topology, style=style, other_tools=other_tools)
         shown = played(incident, messages, steps)
     except InvalidInput as error:
+        first = {screen.text for screen in _screens_of(conversation.messages) if screen.tick == 0}
+        if len(first) > 1:
+            what = f"first screens of {len(first)} incidents; split them, or take the transcripts"
+            error = InvalidInput(f"{error}; it has {what} of a run of logtriage mcp")
         raise at_place(place, error) from None
     if not any(map(is_from_agent, messages)) and not failed(row):
         raise TranscriptError(f"{place}: no reply of the agent among {len(messages)} messages")
