@@ -27,8 +27,6 @@ from gymnasium.vector import AutoresetMode
 from logtriage.env import ENV_IDS, TriageEnv, TriageVectorEnv
 
 TASK = "cascading_failure-v4"
-#: A task of each kind.
-KINDS = (TASK, "single_crash-v4-fog0", "silent_degradation-v4-fog3")
 ACTIONS = 75
 RESOLVE = action_id(Resolve(), FIVE_TEAMS)
 ASK = RESOLVE - 1
@@ -113,35 +111,6 @@ def test_observations_may_be_bytes() -> None:
         TriageVectorEnv(TASK, 8, dtype="uint8", observations="belief")
     with pytest.raises(UnknownName, match=r"unknown dtype 'float'.*; known: float32, uint8"):
         TriageVectorEnv(TASK, 8, dtype="float")
-
-
-def test_a_row_that_closed_begins_anew_in_the_next_step() -> None:
-    envs = TriageVectorEnv(TASK, 2, show_id=True)
-    _, before = envs.reset(seed=0)
-    _, _, terminations, truncations, infos = envs.step(np.array([RESOLVE, ASK]))
-    assert terminations.tolist() == [True, False]
-    assert not truncations.any()
-    assert infos["closing"].tolist() == [0, -1]
-    assert infos["index"].tolist() == before["index"].tolist()
-    _, rewards, terminations, _, infos = envs.step(np.array([RESOLVE, ASK]))
-    assert rewards[0] == 0.0
-    assert not terminations.any()
-    assert infos["tick"].tolist() == [0, 2]
-    assert infos["index"].tolist() == [before["index"][1] + 1, before["index"][1]]
-
-
-@pytest.mark.parametrize("task", KINDS)
-def test_the_horizon_truncates_and_an_action_terminates(task: str) -> None:
-    envs, horizon = TriageVectorEnv(task, 2), get_task(task).horizon
-    resolve = envs.single_action_space.n - 3  # type: ignore[attr-defined]
-    ask = resolve - 1
-    envs.reset(seed=0)
-    for _ in range(horizon - 1):
-        *_, terminations, truncations, _ = envs.step(np.array([ask, ask]))
-        assert not (terminations | truncations).any()
-    *_, terminations, truncations, _ = envs.step(np.array([ask, resolve]))
-    assert terminations.tolist() == [False, True]
-    assert truncations.tolist() == [True, False]
 
 
 def test_sealed_incidents_are_played_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:

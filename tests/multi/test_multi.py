@@ -13,17 +13,15 @@ import numpy as np
 import pytest
 
 import logtriage as lt
-from logtriage.actions import ACTION_TYPES, ClassifySeverity, Escalate
+from logtriage.actions import ACTION_TYPES
 from logtriage.drawing.ids import MAX_INDEX
 from logtriage.errors import InvalidInput, MissingExtra, UnknownName
-from logtriage.grading import paging, triage
-from logtriage.grading.batch import CLOSINGS
 from logtriage.rendering import public_rules
 from logtriage.roles import VIEWS, Role, RoleSplit, role_actions
 from logtriage.roles.splits import ROLE_SPLITS, TRIO
 from logtriage.vector import BatchedTeam, role_tokens_of
 from logtriage.world.topologies import random_topology
-from tests.builders import FIVE_TEAMS, SMALL_TASKS
+from tests.builders import FIVE_TEAMS
 
 if find_spec("pettingzoo") is None:
     pytest.skip("needs the extra multi", allow_module_level=True)
@@ -121,27 +119,6 @@ def test_pettingzoo_finds_no_fault(
     state_test(env(), parallel_env(), num_cycles=20)
 
 
-@pytest.mark.parametrize("task", SMALL_TASKS, ids=lambda task: task.id)
-def test_those_who_wait_are_cut_off_at_the_horizon(task: Any) -> None:
-    """In the way of PettingZoo's ``max_cycles_test``, whose samples would resolve."""
-    env, turns = triage_team_v1.parallel_env(task.id), triage_team_v1.env(task.id)
-    env.reset(seed=0)
-    for tick in range(task.horizon):
-        assert env.agents == AGENTS
-        *_, terminations, truncations, infos = env.step(WAITING)
-        assert not any(terminations.values())
-        assert set(truncations.values()) == {tick + 1 == task.horizon}
-    assert env.agents == []
-    assert CLOSINGS[infos["triage_0"]["closing"]] == "out_of_time"
-    turns.reset(seed=0)
-    counts = dict.fromkeys(AGENTS, 0)
-    for agent in turns.agent_iter():
-        counts[agent] += 1
-        turns.step(None if turns.truncations[agent] else WAITING[agent])
-        assert not any(turns.terminations.values())
-    assert set(counts.values()) == {task.horizon + 1}
-
-
 def run(code: str) -> str:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], check=True, capture_output=True, text=True
@@ -214,53 +191,6 @@ def test_a_seed_is_whole_episodes(split: RoleSplit, observations: str) -> None:
     used = make()
     play(used, seed=3)
     assert data_equivalence(first, play(used, episodes=5, seed=7))
-
-
-def test_an_action_terminates_all_and_what_follows_it_is_not_taken() -> None:
-    env = triage_team_v1.parallel_env(split="test")
-    env.reset(options={"id": 42})
-    right = next(iter(lt.make_incident(f"{TASK}/test/42").truth.teams))
-    wrong = next(team for team in FIVE_TEAMS.teams if team != right)
-    actions = given(escalation=Escalate(wrong), remediation=lt.Resolve())
-    _, rewards, terminations, truncations, infos = env.step(actions)
-    assert set(terminations.values()) == {True}
-    assert set(truncations.values()) == {False}
-    assert CLOSINGS[infos["remediation_0"]["closing"]] == "misrouted"
-    assert set(rewards.values()) == {0.0}
-    assert env.core_state.actions == (lt.Wait(), Escalate(wrong))
-
-
-def right_severity(index: int) -> float:
-    """What the right severity alone earns, nobody having been paged."""
-    assert not lt.make_incident(f"{TASK}/test/{index}").truth.benign
-    return triage.WEIGHTS["severity"] * paging.UNESCALATED
-
-
-def test_rewards_by_credit() -> None:
-    """The severity is triage's to earn; under ``team`` all are paid for it."""
-    severity = lt.make_incident(f"{TASK}/test/42").truth.severity
-    assert severity is not None
-    earned = {}
-    for credit in ("team", "counterfactual"):
-        env = triage_team_v1.parallel_env(split="test", credit=credit)
-        env.reset(options={"id": 42})
-        _, earned[credit], *_ = env.step(given(triage=ClassifySeverity(severity)))
-    weight = pytest.approx(right_severity(42))
-    assert earned["team"] == dict.fromkeys(AGENTS, weight)
-    assert earned["counterfactual"] == {**dict.fromkeys(AGENTS, 0.0), "triage_0": weight}
-
-
-def test_who_pages_wrongly_bears_the_loss() -> None:
-    severity = lt.make_incident(f"{TASK}/test/42").truth.severity
-    assert severity is not None
-    right = next(iter(lt.make_incident(f"{TASK}/test/42").truth.teams))
-    wrong = Escalate(next(team for team in FIVE_TEAMS.teams if team != right))
-    env = triage_team_v1.parallel_env(split="test", credit="counterfactual")
-    env.reset(options={"id": 42})
-    _, rewards, *_ = env.step(given(triage=ClassifySeverity(severity), escalation=wrong))
-    assert rewards == {
-        "triage_0": 0.0, "escalation_0": pytest.approx(-right_severity(42)), "remediation_0": 0.0,
-    }  # fmt: skip
 
 
 def test_a_team_of_one_is_the_gymnasium_environment() -> None:
