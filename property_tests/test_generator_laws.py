@@ -25,6 +25,7 @@ def test_splits_and_indices_never_share_a_seed(
     a, b = IncidentId(task, one, i), IncidentId(task, other, j)
     assert (a.seed == b.seed) == ((one, i) == (other, j))
     assert 0 <= a.seed <= MASK
+    assert str(parse_incident_id(str(a))) == str(a)
 
 
 @given(incident_ids(TASKS))

@@ -7,7 +7,7 @@ import attrs
 import pytest
 
 from logtriage import InvalidInput, get_task, incident_ids, make_incident
-from logtriage.drawing.ids import MAX_INDEX, SPLITS, IncidentId, parse_incident_id
+from logtriage.drawing.ids import MAX_INDEX, parse_incident_id
 from logtriage.errors import UnknownName
 from logtriage.tasks import DRAWN_TASKS, TASKS, benchmark_of, tasks_of, world_of_tasks
 from logtriage.world.loading import load_world
@@ -103,15 +103,6 @@ def test_all_means_the_benchmark() -> None:
 def test_an_unknown_task_lists_the_known_ones() -> None:
     with pytest.raises(UnknownName, match=r"'single_crash' \(did you mean 'single_crash-v4'\?\)"):
         get_task("single_crash")
-
-
-@pytest.mark.parametrize("split", SPLITS)
-@pytest.mark.parametrize("index", [0, 1, 42, MAX_INDEX - 1])
-def test_an_id_is_read_and_written_alike(split: str, index: int) -> None:
-    text = f"cascading_failure-v4/{split}/{index}"
-    parsed = parse_incident_id(text)
-    assert parsed == IncidentId(get_task("cascading_failure-v4"), split, index)
-    assert str(parsed) == text
 
 
 @pytest.mark.parametrize(
