@@ -4,7 +4,6 @@ import attrs
 
 import logtriage as lt
 from logtriage.conversations.tools import call_from_action, tools_of
-from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER, worth_of_hand_over
 from logtriage.dynamics import apply, play, transition_jointly
 from logtriage.grading.offered import useful_actions
 from logtriage.parsing import render_action
@@ -85,11 +84,3 @@ def test_a_transcript_of_joint_play_is_read_by_role() -> None:
     again = lt.replay(made, resolve=lambda _: DRAWN_WITH_WORTH, splits=lambda _: split)[-1]
     assert again == state
     assert apply(start, lt.HandOver()).closing is Closing.HANDED_OVER
-
-
-def test_worths_are_drawn_evenly_from_a_stream_of_their_own() -> None:
-    drawn = [worth_of_hand_over(seed) for seed in range(5000)]
-    counts = {worth: drawn.count(worth) for worth in WORTHS_OF_HAND_OVER}
-    assert sum(counts.values()) == len(drawn)
-    # Five standard deviations of a count.
-    assert all(abs(count - 1000) < 5 * (5000 * 0.2 * 0.8) ** 0.5 for count in counts.values())
