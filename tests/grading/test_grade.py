@@ -2,7 +2,6 @@
 
 import math
 from hashlib import blake2b
-from itertools import pairwise
 from typing import Any
 
 import attrs
@@ -29,8 +28,6 @@ from logtriage.grading import (
 from logtriage.state import Closing
 from tests.builders import (
     FIX,
-    P2,
-    P3,
     RIGHT_CAUSE,
     RIGHT_PAGE,
     RIGHT_SEVERITY,
@@ -49,12 +46,6 @@ PERFECT = (RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, lt.Resolve())
 
 def scores(one: lt.Grade) -> dict[str, float]:
     return {row.name: row.score for row in one.criteria}
-
-
-def test_full_marks_are_exactly_one_and_none_exactly_zero() -> None:
-    assert lt.grade(played(real_incident(), *PERFECT)).score == 1.0
-    assert lt.grade(played(benign_incident(), lt.ClassifySeverity(P3), lt.Ignore())).score == 1.0
-    assert lt.grade(lt.initial_state(real_incident())).score == 0.0
 
 
 def test_every_criterion_comes_with_its_score_weight_and_reason() -> None:
@@ -92,24 +83,6 @@ def test_a_gate_zeroes_the_total_but_not_the_criteria(
     assert (one.score, one.gate, one.gate_reason, one.closing) == (0.0, *gate)
     assert scores(one) == {**dict.fromkeys((*ALL_BUT_CLOSURE, "closure"), 0.0),
                            **dict.fromkeys(earned, 1.0)}  # fmt: skip
-
-
-def test_an_open_state_has_what_it_earned_so_far() -> None:
-    state = lt.initial_state(real_incident())
-    totals = [score(state)]
-    for action in PERFECT:
-        state = lt.transition(state, action)
-        totals.append(score(state))
-    assert totals == [pytest.approx(value) for value in (0.0, 0.048, 0.128, 0.65, 0.90, 1.0)]
-    assert lt.grade(played(real_incident(), *PERFECT[:4])).closing is None
-
-
-def test_rewards_by_hand() -> None:
-    states = [lt.initial_state(real_incident())]
-    for action in (RIGHT_SEVERITY, WAIT, FIX, WRONG_REMEDY, WRONG_PAGE):
-        states.append(lt.transition(states[-1], action))
-    rewards = [lt.reward(before, after) for before, after in pairwise(states)]
-    assert rewards == [pytest.approx(value) for value in (0.048, 0, 0.0416, -0.06944, -0.02016)]
 
 
 def test_a_grade_says_what_was_graded() -> None:
@@ -151,24 +124,6 @@ def digest(
     return lt.grade(played(incident or real_incident(), *actions), rubric).digest
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"actions": PERFECT[:4]},
-        {"actions": (*PERFECT[1::-1], *PERFECT[2:])},
-        {"actions": (lt.ClassifySeverity(P2), *PERFECT[1:])},
-        {"actions": (*PERFECT[:4], WAIT, lt.Resolve())},
-        {"actions": (lt.Malformed("?", ""), *PERFECT)},
-        {"incident": attrs.evolve(real_incident(), id="hand-made/test/2")},
-        {"rubric": attrs.evolve(TRIAGE_3, id="mine/1")},
-        {"rubric": attrs.evolve(TRIAGE_3, gates=())},
-    ],
-)
-def test_whatever_is_graded_changes_the_digest(other: dict[str, Any]) -> None:
-    rest = {key: value for key, value in other.items() if key != "actions"}
-    assert digest(*other.get("actions", PERFECT), **rest) != digest(*PERFECT)
-
-
 def hashed(*lines: str) -> str:
     return blake2b("\n".join(lines).encode("utf-8"), digest_size=8).hexdigest()
 
@@ -176,12 +131,12 @@ def hashed(*lines: str) -> str:
 def test_the_digest_is_that_of_these_lines() -> None:
     """Digests are stored beside grades: they must not change with the code."""
     lines = [
-        TRIAGE_3.digest, "hand-made/test/0", "classify_severity P1 None",
-        "identify_root_cause user-db 0.75", "malformed '?\\n'",
-        "remediate kill-query:user-db None", "resolve None None",
+        TRIAGE_3.digest, "hand-made/test/0", "remediate kill-query:user-db None",
+        "classify_severity P1 None", "identify_root_cause user-db 0.75", "malformed '?\\n'",
+        "resolve None None",
     ]  # fmt: skip
     sure = lt.IdentifyRootCause("user-db", 0.75)
-    actions = (RIGHT_SEVERITY, sure, lt.Malformed("?\n", "why"), FIX, lt.Resolve())
+    actions = (FIX, RIGHT_SEVERITY, sure, lt.Malformed("?\n", "why"), lt.Resolve())
     assert digest(*actions) == hashed(*lines)
     state, _ = play_jointly(real_incident(), list(zip((0, 0, 1, 1, 2), actions, strict=True)))
     assert lt.grade(state).digest == hashed(*lines, "ticks (0, 0, 1, 1, 2)")
@@ -311,20 +266,10 @@ def broken(state: lt.State) -> Any:
     raise BrokenGraderError(state.incident.id)
 
 
-@pytest.mark.parametrize(
-    "rubric",
-    [
-        Rubric("mine/1", (Criterion("broken", 1.0, broken),)),
-        Rubric(
-            "mine/1",
-            (Criterion("c", 1.0, constant(1.0)),),
-            penalties=(Criterion("broken", 0.0, broken),),
-        ),
-        Rubric("mine/1", (Criterion("c", 1.0, constant(1.0)),), gates=(Gate("broken", broken),)),
-    ],
-    ids=["criterion", "penalty", "gate"],
-)
-def test_a_broken_measure_is_not_a_zero(rubric: Rubric) -> None:
+@pytest.mark.parametrize("place", ["criteria", "penalties", "gates"])
+def test_a_broken_measure_is_not_a_zero(place: str) -> None:
+    row = Gate("broken", broken) if place == "gates" else Criterion("broken", 1.0, broken)
+    fields: dict[str, Any] = {"criteria": (Criterion("c", 1.0, constant(1.0)),), place: (row,)}
     for judge in (lt.grade, score):
         with pytest.raises(BrokenGraderError, match="hand-made/test/0"):
-            judge(STATE, rubric)
+            judge(STATE, Rubric("mine/1", **fields))
