@@ -86,9 +86,11 @@ def test_declarations_and_questions_do_not_change_what_a_hand_over_is_worth(
         for action in data.draw(st.lists(actions(incident.topology), max_size=8))
         if not isinstance(action, lt.Escalate | lt.Remediate | lt.Resolve | lt.Ignore | lt.HandOver)
     ]
-    waited = play_jointly(incident, list(enumerate([*kept, lt.HandOver()])))[0]
     assert incident.setting is not None
     assert incident.worth_of_hand_over is not None
+    spare = data.draw(st.integers(0, incident.horizon - len(kept) - 1))
+    kept += [lt.Malformed("?", "no JSON")] * spare
+    waited = play_jointly(incident, list(enumerate([*kept, lt.HandOver()])))[0]
     late = (len(kept) + 1 - incident.setting.par) / (incident.horizon - incident.setting.par)
     prompt = min(1.0, max(0.0, 1.0 - late))
     assert lt.grade(waited).score == pytest.approx(
