@@ -1,8 +1,6 @@
 """A setting holds its world."""
 
 import pickle
-import subprocess
-import sys
 
 import attrs
 
@@ -33,11 +31,3 @@ def test_a_setting_keeps_its_world_through_pickle() -> None:
     assert again == other
     assert again.world.name == "tiny"
     assert len(packed) < 1000
-
-
-def test_importing_the_tasks_reads_no_world() -> None:
-    code = (
-        "import logtriage, logtriage.tasks; from logtriage.world import loading; "
-        "assert not loading._INTERNED"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

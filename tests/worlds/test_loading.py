@@ -6,15 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import attrs
 import pytest
 
 from logtriage.errors import UnknownName, WorldError
 from logtriage.world import loading
 from logtriage.world.folders import read_folder
-from logtriage.world.loading import WORLDS_VARIABLE, build, load_world, shipped_worlds
-from logtriage.world.model import World
-from logtriage.world.schema import canonical
+from logtriage.world.loading import WORLDS_VARIABLE, load_world, shipped_worlds
 from tests.worlds.folders import NAME, copy_of, edit, refused
 
 
@@ -70,20 +67,6 @@ def test_a_changed_copy_cannot_bear_the_name_of_a_shipped_world(own: Path) -> No
     assert "'tiny' is the name of a world that logtriage ships" in refused(own)
 
 
-def test_importing_logtriage_reads_no_world() -> None:
-    code = (
-        "import sys\n"
-        "seen = []\n"
-        "sys.addaudithook(lambda event, args: event == 'open' and seen.append(str(args[0])))\n"
-        "import logtriage\n"
-        "assert not [one for one in seen if one.endswith('.toml')], seen\n"
-        "from logtriage.world.loading import load_world\n"
-        "load_world('tiny')\n"
-        "assert [one for one in seen if one.endswith('.toml')]\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 def test_the_fingerprint_ignores_what_files_look_like(own: Path) -> None:
     before = load_world(own)
     kind = own / "kinds/overload.toml"
@@ -116,18 +99,6 @@ def test_the_fingerprint_tells_contents_apart(own: Path, file: str, old: str, ne
     else:
         edit(own / file, old, new)
     assert load_world(own).fingerprint != before.fingerprint
-
-
-@pytest.mark.parametrize("name", shipped_worlds())
-def test_a_world_comes_back_from_its_content(name: str) -> None:
-    world = load_world(name)
-    again = build(canonical.decode(world.content), name)
-    assert again is world
-    parts = [field.name for field in attrs.fields(World)]
-    copy = World(*(getattr(world, part) for part in parts))
-    assert copy == world
-    assert hash(copy) == hash(world)
-    assert copy is not world
 
 
 def test_a_shipped_world_pickles_as_its_fingerprint() -> None:
