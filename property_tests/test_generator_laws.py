@@ -13,6 +13,7 @@ from logtriage.tasks import TASKS
 from logtriage.world.schema.parts import OWNER
 from logtriage.world.topologies import random_topology
 from property_tests.strategies import incident_ids, incidents
+from tests.builders import FIVE_TEAMS
 
 numbers = st.integers(0, (1 << 48) - 1)
 
@@ -45,6 +46,7 @@ def test_random_topologies_are_valid(seed: int, size: int) -> None:
     topology = random_topology(seed, size)
     assert len(topology) == size
     assert attrs.evolve(topology) == topology  # validates again
+    assert (topology.edges, topology.teams) == ((0,), FIVE_TEAMS.teams)
     assert all(0 <= depth <= 4 for depth in topology.depth)
     order = {name: i for i, name in enumerate(topology.names)}
     assert all(order[s.name] < order[c] for s in topology.services for c in s.calls)  # acyclic

@@ -14,43 +14,9 @@ from logtriage.facts import Facts
 from logtriage.incident import Truth
 from logtriage.roles import VIEWS, Role
 from logtriage.roles.splits import ESCALATION, REMEDIATION, TRIAGE, TRIO_WITHOUT_BOARD
-from logtriage.tasks import TaskSpec
-from logtriage.world.channels import DOWN
-from logtriage.world.schedule import Doings, scrapes
 from logtriage.world.simulation import Simulation
-from logtriage.world.telemetry import LogLine
 from logtriage.world.voice import Voice
-from tests.builders import FIX, P1, RIGHT_PAGE, SMALL_TASKS, WAIT, played, real_incident
-
-every_small_task = pytest.mark.parametrize("task", SMALL_TASKS, ids=lambda task: task.id)
-
-
-def drawn(task: TaskSpec, count: int = 60) -> list[lt.Incident]:
-    return [
-        lt.make_incident(one)
-        for split in ("test", "ood")
-        for one in lt.incident_ids(task.id, split, count)
-    ]
-
-
-def speakers(lines: tuple[LogLine, ...]) -> list[str]:
-    return [one.service for one in lines]
-
-
-@every_small_task
-def test_asked_lines_show_once_right_after(task: TaskSpec) -> None:
-    for incident in drawn(task, 20):
-        names = incident.topology.names
-        state = lt.initial_state(incident)
-        assert lt.observe(state).inspection == ()
-        state = lt.transition(state, lt.RequestMoreLogs(names[0]))
-        lines = lt.observe(state).inspection
-        down = [line.token for line in lines] == [DOWN]
-        assert speakers(lines) == [names[0]] * (1 if down else len(scrapes(1, Doings())))
-        state = lt.transition(state, WAIT)
-        assert sorted(speakers(lt.observe(state).inspection)) == sorted(names)
-        state = lt.transition(state, lt.ClassifySeverity(P1))
-        assert lt.observe(state).inspection == ()
+from tests.builders import FIX, P1, RIGHT_PAGE, WAIT, played, real_incident
 
 
 def test_no_field_of_an_observation_holds_the_truth_or_the_incident() -> None:

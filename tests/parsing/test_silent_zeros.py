@@ -131,7 +131,7 @@ def test_names_of_actions_are_checked_with_the_one_that_is_meant() -> None:
         ClassifySeverity("p1")
     with pytest.raises(UnknownName, match="unknown remedy 'reboot'; known: restart, rollback"):
         lt.transition(STATE, Remediate("reboot", "user-db"))
-    wrong: list[Any] = ["high", [], 1.5, float("nan")]
+    wrong: list[Any] = ["high", [], -0.01, 1.01, float("nan"), float("inf")]
     for confidence in wrong:
         with pytest.raises(InvalidInput, match=r"confidence must lie in \[0, 1\], got"):
             IdentifyRootCause("user-db", confidence)
