@@ -8,11 +8,9 @@ import attrs
 import numpy as np
 import pytest
 
-from logtriage import HandOver, InvalidInput, State, initial_state, make_incident, transition
-from logtriage.actions import action_id
+from logtriage import InvalidInput, State
 from logtriage.errors import RubricError
-from logtriage.grading import TRIAGE_3, score
-from logtriage.grading.tables import HANDED_OVER
+from logtriage.grading import TRIAGE_3
 from logtriage.tasks import get_task
 from logtriage.vector import BatchedTriage
 from tests.builders import FIVE_TEAMS
@@ -68,17 +66,6 @@ def test_a_rubric_with_a_rule_of_ones_own_is_refused() -> None:
 def test_tasks_that_no_batch_holds_are_refused() -> None:
     with pytest.raises(InvalidInput, match="incidents with several faults are not played or bel"):
         BatchedTriage("compound_failure-v4")
-
-
-def test_a_hand_over_is_the_last_action_and_pays_its_worth() -> None:
-    batch = begun(60)
-    last = batch.action_count - 1
-    assert last == action_id(HandOver(), batch.topology, hand_over=True)
-    screen = batch.step(np.full(60, last))
-    states = [initial_state(make_incident(f"single_crash-v4/train/{row}")) for row in range(60)]
-    assert screen.score.tolist() == [score(transition(one, HandOver())) for one in states]
-    assert set(np.round(screen.score, 1)) == {0.3, 0.5, 0.7, 0.8, 0.9}
-    assert (screen.closing == HANDED_OVER).all()
 
 
 @pytest.mark.parametrize(
