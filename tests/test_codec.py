@@ -65,6 +65,7 @@ def test_these_keys_may_be_left_out(key: str, raw: dict[str, Any]) -> None:
     [
         ([], "expected a JSON object, got a list"),
         ("x", "expected a JSON object, got a string"),
+        (None, "expected a JSON object, got nothing"),
         ({}, "incident: expected an incident id, got nothing"),
         (
             changed(schema="logtriage.transcript/2"),

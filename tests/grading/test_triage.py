@@ -104,7 +104,7 @@ def test_closure_by_ticks_used(horizon: int, par: int, used: int, score: float) 
         ((RIGHT_PAGE, RIGHT_PAGE, RIGHT_PAGE), 0.25),
         ((RIGHT_PAGE, FIX, FIX, FIX, END), 0.60),
         ((RIGHT_SEVERITY, RIGHT_SEVERITY, RIGHT_PAGE), 0.40),
-        ((lt.Malformed("?", "unreadable"), RIGHT_PAGE, FIX, END), 0.60),
+        ((*(lt.Malformed("?", "unreadable"),) * 4, RIGHT_PAGE, FIX, END), 0.50 + 0.5 / 7),
         ((RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, WRONG_PAGE), 0.0),
         ((RIGHT_SEVERITY, RIGHT_CAUSE, RIGHT_PAGE, FIX, lt.Ignore()), 0.0),
     ],
