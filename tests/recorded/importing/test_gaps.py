@@ -74,6 +74,18 @@ def test_a_server_whose_parent_was_not_captured_is_asked_from_outside(folder: Pa
     )
 
 
+def test_an_error_on_the_way_to_a_good_answer_is_no_error_of_the_edge(folder: Path) -> None:
+    def answered(line: dict[str, Any]) -> dict[str, Any]:
+        for span in spans_in(line):
+            span["status"] = {"code": 1}
+        return line
+
+    rewrite(folder / "deep" / "traces.json", answered)
+    record, _ = imported(folder)
+    errors = {one.name: one.series.figure("error_bp", 0) for one in record.recording.services}
+    assert (record.recording.edge.figure("error_bp", 0), errors["payments"]) == (0, 10_000)
+
+
 def test_a_lost_span_of_a_caller_makes_its_callee_no_edge(folder: Path) -> None:
     def lossy(line: dict[str, Any]) -> dict[str, Any]:
         if int(spans_in(line)[0]["traceId"], 16) % 4 == 1:
@@ -202,7 +214,7 @@ NAMELESS = json.dumps({"resourceSpans": [{"resource": {}, "scopeSpans": []}]})
         ("x.json", "", "x.json: nothing came of it: no document"),
         ("x.json", '{"data": []}', "x.json: nothing came of it: Jaeger"),
         ("x.jsonl", NAMELESS, "x.jsonl: nothing came of it: OTLP"),
-        ("x.jsonl", OLD, "x.jsonl: 1 row, none within 10 min of an incident, or in its baseline"),
+        ("x.jsonl", OLD, "x.jsonl:1: rows, all more than 10 min from any incident or baseline"),
         ("a/b.yaml", "a: 1", "not read, since hidden or not JSON: a/b.yaml"),
         ("b.log", "[10:00:00] plain text", "not read, since hidden or not JSON: b.log"),
         (".DS_Store", "", "not read, since hidden or not JSON: .DS_Store"),

@@ -78,7 +78,7 @@ def test_traces_of_jaeger_say_the_same() -> None:
     trace = {"traceID": "dd", "spans": spans, "processes": {"p1": {"serviceName": "shop"}}}
     server, calls, step, line = rows_of({"data": [trace], "errors": None})
     assert server == Span("dd", "a", "", "shop", US, 60_000, False, "", "SERVER")
-    assert calls == Span("dd", "b", "a", "shop", US, 60_000, True, "db", "CLIENT")
+    assert calls == Span("dd", "b", "a", "shop", US, 60_000, True, "db", "CLIENT", told=True)
     assert (step.kind, line.level, line.message, line.trace) == ("", "ERROR", "no", "dd")
 
 
@@ -87,7 +87,7 @@ def test_zipkin_and_dependencies() -> None:
     where = {"localEndpoint": {"serviceName": "shop"}, "remoteEndpoint": {"serviceName": "pay"}}
     failed = {"tags": {"error": "timeout"}, "duration": 60_000}
     assert rows_of({**one, **where, **failed}) == [
-        Span("a", "b", "c", "shop", US, 60_000, True, "pay", "CLIENT")
+        Span("a", "b", "c", "shop", US, 60_000, True, "pay", "CLIENT", told=True)
     ]
     (server,) = rows_of({**one, **where, "kind": "SERVER", "shared": True})
     assert (server.shared, server.peer, server.duration) == (True, "", 0)
@@ -353,11 +353,17 @@ def streams(labels: dict[str, str], *values: Any) -> dict[str, Any]:
         (streams({"app": "shop"}, [NS, "TraceID: 00000000000000AB no"]), None, "ab"),
         (JOURNAL | {"PRIORITY": "3"}, "ERROR", ""),
         (JOURNAL | {"MESSAGE": "TraceID: 00000000000000AB no"}, None, "ab"),
+        (JOURNAL | {"MESSAGE": '{"user": "a", "msg": "no"}', "PRIORITY": "3"}, "ERROR", ""),
         (JOURNAL | {"PRIORITY": "6", "_TRANSPORT": "stdout"}, None, ""),
         (JOURNAL | {"PRIORITY": "6", "_TRANSPORT": "stdout", "MESSAGE": "ERROR no"}, "ERROR", ""),
         (JOURNAL | {"_COMM": "systemd", "_SYSTEMD_UNIT": "x", "UNIT": "shop.service"}, None, ""),
         (JOURNAL | {"MESSAGE": [110, 111], "CONTAINER_NAME": "shop"}, None, ""),
         (DOCKER | {"log": "TraceID: 00000000000000AB no", "app": "shop"}, None, "ab"),
+        (
+            streams({"app": "shop", "detected_level": "warn"}, [NS, '{"user": "a", "msg": "no"}']),
+            "WARN",
+            "",
+        ),
         (DOCKER | {"attrs": {"com.docker.compose.service": "shop"}}, "ERROR", ""),
         (ECS, "ERROR", ""),
         (NESTED, "ERROR", "ab"),

@@ -79,7 +79,7 @@ def test_other_spans_and_tables_are_read_and_what_says_nothing_is_named(tmp_path
     assert made(dependencies(tmp_path, ("payments", "bank", 2)), notes).keys() == {
         *("shop", "ledger", "payments", "bank")
     }
-    assert notes == ["metrics.csv: 1 row, none of a call"]
+    assert notes == ["metrics.csv:1: rows, none of a call"]
 
 
 def test_calls_that_lead_back_are_left_out_and_told(tmp_path: Path) -> None:

@@ -82,13 +82,14 @@ class Line(NamedTuple):
     event: str
 
 
-def read_line(raw: str) -> Line:
-    """A raw log line, cleaned; its head or its fields say the level.
+def read_line(raw: str, level: str | None = None) -> Line:
+    """A raw log line, cleaned; without a ``level``, its head or its fields say it.
 
     Trace and span ids go, white space is collapsed, secrets are redacted *before* the message is
     cut to :data:`MAX_MESSAGE` (in the middle), so that no half of one survives.
     """
-    return read_message(*split_head(raw))
+    found, text = split_head(raw)
+    return read_message(level or found, text)
 
 
 def read_message(level: str | None, text: str) -> Line:

@@ -50,8 +50,9 @@ class Call:
 
     ``latency_us`` is the caller's wait, ``network_us`` the part of it outside of the callee, and
     ``self_us`` the time in the callee itself, both None if not measured; all in microseconds.
-    ``failed``: whether the callee's status is an error; None without a status. ``entry`` says how
-    a request without a caller began. ``tier`` is that of a store without spans, else empty.
+    ``failed``: whether the callee's status is an error; None without a status. ``told``: whether
+    a status says so, and not the lack of one. ``entry`` says how a request without a caller began.
+    ``tier`` is that of a store without spans, else empty.
     """
 
     at: int
@@ -64,6 +65,7 @@ class Call:
     failed: bool | None = None
     entry: Entry = Entry.ROOT
     tier: str = ""
+    told: bool = False
 
 
 @attrs.frozen
@@ -71,9 +73,9 @@ class Span:
     """Half of a call, or a step inside a service; ``start`` and ``duration`` in microseconds.
 
     ``parent`` is the id of the span above, or empty. ``failed``: whether its status is an error;
-    None without a status. ``peer`` is the callee of a client's span. ``kind`` is SERVER, CLIENT,
-    PRODUCER, CONSUMER or INTERNAL, or empty. ``shared``: it has the id of its caller's span.
-    ``tier`` is that of the peer if it is a store, else empty.
+    None without a status; ``told`` is as of a call. ``peer`` is the callee of a client's span.
+    ``kind`` is SERVER, CLIENT, PRODUCER, CONSUMER or INTERNAL, or empty. ``shared``: it has the id
+    of its caller's span. ``tier`` is that of the peer if it is a store, else empty.
     """
 
     trace: str
@@ -87,6 +89,7 @@ class Span:
     kind: str = ""
     shared: bool = False
     tier: str = ""
+    told: bool = False
 
     @property
     def at(self) -> int:

@@ -110,6 +110,8 @@ def edge_of(rows: Rows, other: Rows) -> ServiceRows:
     usage = sorted(rows.edge_usage, key=lambda row: row.at)
     traced, logged = covered(rows)
     failed, traces = None if silent else _failed(rows.logs), _traces(every)
+    if failed is not None:  # users see the answer, whatever was logged on the way to it
+        failed -= {call.trace for call in calls if call.told and not call.failed}
     joined = any(row.trace in traces for row in logs)
     own = tuple(calls), tuple(usage)
     return ServiceRows(*own, failed=failed, traced=traced, logged=logged, joined=joined)

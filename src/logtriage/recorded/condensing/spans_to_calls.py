@@ -141,6 +141,7 @@ def requests(rows: Iterable[Span], *, several: bool = False) -> Iterator[Call]:
             self_us=inside,
             failed=span.failed,
             entry=began,
+            told=span.told,
         )
 
 

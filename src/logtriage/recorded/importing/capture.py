@@ -101,7 +101,7 @@ def import_capture(
     times += (row.usual for row in stretches if row.usual is not None)
     with RowStore((since - _SPAN_MARGIN_MS, until) for since, until in times) as store:
         capture = _Capture(reader, store, horizon, tick, around)
-        unkept = f"none within {around // 60_000} min of an incident, or in its baseline"
+        unkept = f"rows, all more than {around // 60_000} min from any incident or baseline"
         read_folder(root, reader, capture.keep, unkept, skip_bad=skip_bad)
         if not store.offered:
             where = f"logs.csv, calls.csv, metrics.csv or its {_FILES} files"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from logtriage.recorded.condensing.log_heads import UNSET, known_level
-from logtriage.recorded.condensing.log_text import read_line, read_message, trace_in
+from logtriage.recorded.condensing.log_text import read_line, trace_in
 from logtriage.recorded.condensing.raw_rows import Call, LogRow, Sample, Usage
 from logtriage.recorded.figures import MOST
 from logtriage.recorded.importing.csv_rows import read_records
@@ -60,7 +60,7 @@ def _logs(row: Field, names: Names) -> Iterator[LogRow]:
     if level is None and is_set:
         raise row["level"].bad("a level such as INFO, WARN, ERROR or FATAL, or empty")
     text = row["message"].needed
-    line = read_message(level, text) if is_set else read_line(text)
+    line = read_line(text, level if is_set else None)
     service = names(row["service"].needed, row.where)
     trace = row["trace"].text or trace_in(text)
     yield LogRow(row["time"].needed_time, service, *line, plain_id(trace))

@@ -39,12 +39,12 @@ class LeftOut:
         """Begin to read a file; counts of an earlier reading are dropped."""
         self._counted = {key: row for key, row in self._counted.items() if key[0] != name}
 
-    def add(self, reason: str, where: str | None = None) -> None:
+    def add(self, reason: str, where: str | None = None, times: int = 1) -> None:
         """Count something at a place, by default the place being read."""
         where = self.where if where is None else where
         key = file_of(where), reason
         count, first = self._counted.get(key, (0, where))
-        self._counted[key] = count + 1, first
+        self._counted[key] = count + times, first
 
     def note(self, text: str) -> None:
         """Add a note; the same note counts once."""

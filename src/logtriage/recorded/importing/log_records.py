@@ -17,7 +17,7 @@ from logtriage.recorded.condensing.log_heads import (
     level_of,
     syslog_level,
 )
-from logtriage.recorded.condensing.log_text import read_line, read_message, trace_in
+from logtriage.recorded.condensing.log_text import read_line, trace_in
 from logtriage.recorded.condensing.raw_rows import LogRow
 from logtriage.recorded.importing.fields import Field, plain_id
 from logtriage.recorded.importing.left_out import file_of, stem_of
@@ -77,7 +77,7 @@ def _line(time: Field, line: str, labels: Mapping[str, str], reader: Reader) -> 
         service = service.rpartition("/")[2]
     level = next(filter(None, (level_of(labels.get(key)) for key in _LEVEL_LABELS)), None)
     trace = next(filter(None, (labels.get(key) for key in _TRACE_LABELS)), "") or trace_in(line)
-    text = read_line(line) if level is None else read_message(level, line)
+    text = read_line(line, level)
     space = labels.get("namespace", "")
     plain = reader.names(service, reader.left_out.where, space=space)
     identity = json.dumps([labels, time.value, line], sort_keys=True).encode()
@@ -97,7 +97,7 @@ def journal(document: Field, reader: Reader) -> Iterator[LogRow]:
     number = None if priority.value is None else priority.count
     printed = number == 6 and document["_TRANSPORT"].value == "stdout"
     level = None if number is None or printed else syslog_level(number)
-    line = read_line(message) if level is None else read_message(level, message)
+    line = read_line(message, level)
     at = document["__REALTIME_TIMESTAMP"].moment
     trace, cursor = plain_id(trace_in(message)), document["__CURSOR"].text
     yield LogRow(at, reader.names(service, document.where), *line, trace, cursor)
@@ -115,7 +115,7 @@ def record(document: Field, reader: Reader) -> Iterator[LogRow]:
     level = next(filter(None, levels), None)
     if level is None and "c" in document:  # MongoDB
         level = level_of(document["s"].value)
-    line = read_line(text) if level is None else read_message(level, text)
+    line = read_line(text, level)
     at = document.first(*_TIMES).moment
     trace = named if isinstance(named, str) and named else trace_in(text)
     yield LogRow(at, _service(document, reader), *line, plain_id(trace))

@@ -15,7 +15,7 @@ from logtriage.recorded.condensing.raw_rows import ChangeRow, LogRow, Sample, Sp
 from logtriage.recorded.importing.fields import Field, plain_id
 from logtriage.recorded.importing.metric_series import Labels, Metric, Point, SeriesBook, spelled
 from logtriage.recorded.importing.reader import Reader
-from logtriage.recorded.importing.span_attributes import callee_of, in_words, is_failure, kind_of
+from logtriage.recorded.importing.span_attributes import callee_of, in_words, kind_of, outcome
 
 #: The prefix of severity numbers in words, as protobuf writes them.
 _SEVERITY: Final = "SEVERITY_NUMBER_"
@@ -81,7 +81,7 @@ def logs_of(payload: Field, reader: Reader) -> Iterator[LogRow | ChangeRow]:
             logged_level = _LEVELS[(number - 1) // 4]
         body = in_words(any_value(record["body"])) or _exception(record["attributes"])
         body = body or record["eventName"].text
-        line = read_line(body) if logged_level is None else read_message(logged_level, body)
+        line = read_line(body, logged_level)
         event = record["eventName"].text
         if event.startswith(_CHANGE):
             kind = event.removeprefix(_CHANGE) or "change"
@@ -110,6 +110,7 @@ def spans_of(payload: Field, reader: Reader) -> Iterator[Span | LogRow]:
         kind = enumerated(span["kind"], KINDS, "SPAN_KIND_")
         kind, callee = kind_of(kind, parent, span["name"].text, about), callee_of(kind, about)
         status = enumerated(span["status"]["code"], _STATUSES, "STATUS_CODE_")
+        failed, told = outcome({"OK": False, "ERROR": True}.get(status), about)
         yield Span(
             trace=trace,
             id=plain_id(span["spanId"].needed),
@@ -117,7 +118,8 @@ def spans_of(payload: Field, reader: Reader) -> Iterator[Span | LogRow]:
             service=service,
             start=start // 1000,
             duration=(end - start) // 1000,
-            failed=status == "ERROR" or (status == _STATUSES[0] and is_failure(about)),
+            failed=failed,
+            told=told,
             peer=callee.plain(reader.names, span.where),
             kind="" if kind == KINDS[0] else kind,
             tier=callee.tier,

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from logtriage._lib.printable import counted
 from logtriage.recorded.condensing.raw_rows import Dependency, RawRow
 from logtriage.recorded.importing import alerts, kubernetes, log_records, otlp, prometheus, traces
 from logtriage.recorded.importing.alerts import SentAlert
@@ -104,7 +103,7 @@ def read_folder(
 ) -> None:
     """Read all rows of a folder.
 
-    ``keep`` gets each row and says whether it is of use; ``unkept`` says in a note why none of a
+    ``keep`` gets each row and says whether it is of use; ``unkept`` is the reason why none of a
     file's is. With ``skip_bad``, lines and documents that cannot be read are counted instead of a
     BundleError that names file, line and field.
     """
@@ -136,7 +135,7 @@ def _note(name: str, counts: Counter[bool], what: str, unkept: str, reader: Read
     if not counts:
         reader.left_out.note(f"{name}: nothing came of it: {what}")
     elif not counts[True]:
-        reader.left_out.note(f"{name}: {counted(counts.total(), 'row')}, {unkept}")
+        reader.left_out.add(unkept, f"{name}:1", counts.total())
 
 
 def _is_ours(document: Field) -> bool:

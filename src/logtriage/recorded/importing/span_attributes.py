@@ -63,10 +63,16 @@ def kind_of(kind: str, parent: str, name: str, about: Mapping[str, object]) -> s
     return "INTERNAL" if kind == "SERVER" and not parent and probes else kind
 
 
-def is_failure(about: Mapping[str, object]) -> bool:
-    """Whether the answer was a server's error, for spans whose own status says nothing."""
+def outcome(said: bool | None, about: Mapping[str, object]) -> tuple[bool, bool]:
+    """(whether a span failed, whether anything says so).
+
+    ``said`` is what its own status says; for None the answer's status of HTTP or gRPC counts, where
+    only a server's error is a failure.
+    """
     http, grpc = _first(about, _HTTP), _first(about, _GRPC)
-    return (len(http) == 3 and http.startswith("5")) or grpc in _SERVER_FAULTS
+    if said is None and (http or grpc):
+        said = (len(http) == 3 and http.startswith("5")) or grpc in _SERVER_FAULTS
+    return bool(said), said is not None
 
 
 def _first(about: Mapping[str, object], keys: Iterable[str]) -> str:

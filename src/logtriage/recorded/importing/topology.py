@@ -64,7 +64,7 @@ def import_topology(
         return isinstance(row, Span | Call | Dependency)
 
     reader = Reader(left_out)
-    read_folder(root, reader, keep, "none of a call", skip_bad=skip_bad)
+    read_folder(root, reader, keep, "rows, none of a call", skip_bad=skip_bad)
     reader.names.fold()
     folded = reader.names.folded
     alone, entered = set[str](), set[str]()

@@ -15,7 +15,7 @@ from logtriage.recorded.importing.log_records import is_record
 from logtriage.recorded.importing.names import Names
 from logtriage.recorded.importing.otlp import KINDS
 from logtriage.recorded.importing.reader import Reader
-from logtriage.recorded.importing.span_attributes import callee_of, in_words, is_failure, kind_of
+from logtriage.recorded.importing.span_attributes import callee_of, in_words, kind_of, outcome
 
 _ZIPKIN: Final = ("CLIENT", "SERVER", "PRODUCER", "CONSUMER")
 _ABOVE: Final = ("CHILD_OF", "FOLLOWS_FROM")
@@ -57,7 +57,7 @@ def _jaeger(span: Field, processes: Field, names: Names) -> Iterator[Span | LogR
     if duration is None or duration < 0:
         raise span["duration"].bad("microseconds from 0 on")
     trace, tags = plain_id(span["traceID"].needed), _tags(span["tags"])
-    kind = in_words(tags.get("span.kind")).upper()
+    kind, (failed, told) = in_words(tags.get("span.kind")).upper(), outcome(_said(tags), tags)
     callee = callee_of(kind, tags)
     parents = (
         plain_id(reference["spanID"].needed)
@@ -73,7 +73,8 @@ def _jaeger(span: Field, processes: Field, names: Names) -> Iterator[Span | LogR
         service=service,
         start=start,
         duration=duration,
-        failed=_is_failed(tags),
+        failed=failed,
+        told=told,
         peer=callee.plain(names, span.where),
         kind=kind if kind in KINDS else "",
         tier=callee.tier,
@@ -86,11 +87,11 @@ def _jaeger(span: Field, processes: Field, names: Names) -> Iterator[Span | LogR
             yield LogRow(at // 1000, service, *read_message("ERROR", text), trace)
 
 
-def _is_failed(tags: Mapping[str, object]) -> bool:
-    """Whether a span of Jaeger failed: by its tags, or by its answer if they do not say."""
+def _said(tags: Mapping[str, object]) -> bool | None:
+    """Whether the tags of a span of Jaeger say that it failed; None if they do not say."""
     error, status = tags.get("error"), tags.get("otel.status_code")
     if error is None and status is None:
-        return is_failure(tags)
+        return None
     return error in (True, "true") or status == "ERROR"
 
 
@@ -118,6 +119,8 @@ def zipkin_spans(span: Field, reader: Reader) -> Iterator[Span]:
     remote = span["remoteEndpoint"]["serviceName"].text
     parent, tags = plain_id(span["parentId"].text), span["tags"].fields
     callee = callee_of(kind, tags | {"service.peer.name": remote})
+    error = span["tags"]["error"].text not in ("", "false") if "error" in span["tags"] else None
+    failed, told = outcome(error, tags)
     yield Span(
         trace=plain_id(span["traceId"].needed),
         id=plain_id(span["id"].needed),
@@ -125,8 +128,8 @@ def zipkin_spans(span: Field, reader: Reader) -> Iterator[Span]:
         service=reader.names(service, span.where),
         start=span["timestamp"].needed_epoch("microseconds"),
         duration=span["duration"].count,
-        failed=span["tags"]["error"].text not in ("", "false")
-        or ("error" not in span["tags"] and is_failure(tags)),
+        failed=failed,
+        told=told,
         peer=callee.plain(reader.names, span.where),
         kind=kind_of(kind, parent, span["name"].text, tags) or "INTERNAL",
         shared=span["shared"].flag,
