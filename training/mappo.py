@@ -408,13 +408,13 @@ class Teacher:
             asks = self._placed(places, [kind(names[row]) for row in rows])
             label = np.where(mine, asks[root[:, rows].argmax(axis=1)], label)
         role = self._batch.split.roles[number]
+        own = self._marginals.of(self._beliefs.of[1 + number].weights)
         if Report(names[0], role.name) in places:
-            own = self._marginals.of(self._beliefs.of[1 + number].weights)
             services = self._placed(places, [Report(name, role.name) for name in names])
-            words = [Report(kind, role.name) for kind in self._kinds]
-            calm = places[Report(NO_FAULT, role.name)]
-            kinds_said = np.array([places.get(word, calm) for word in words])
             label = np.where(screen.tick == SAYS_SERVICE, services[own.root.argmax(axis=1)], label)
+        if (calm := places.get(Report(NO_FAULT, role.name))) is not None:
+            words = [Report(kind, role.name) for kind in self._kinds]
+            kinds_said = np.array([places.get(word, calm) for word in words])
             label = np.where(screen.tick == SAYS_KIND, kinds_said[own.kind.argmax(axis=1)], label)
         open_still = np.ones(len(root), bool)
         for (holds, actions, which), already in zip(by_case, taken, strict=True):

@@ -186,8 +186,11 @@ def test_a_run_of_a_file_is_like_any_other(tmp_path: Path) -> None:
     task = ("--task", "cascading_failure-v4", "--episodes", 20)
     logtriage("eval", "expert", *task, "--out", base)
     (file,) = (base / "transcripts").iterdir()
-    told = logtriage("grade", file, "--out", mine)
+    summary = logtriage("grade", file).stderr
+    backwards = write(tmp_path / "back.jsonl", *reversed(file.read_text("utf-8").splitlines()))
+    told = logtriage("grade", backwards, "--out", mine)
     assert told.exit_code == 0, told.output
+    assert told.stderr.startswith(summary)
     figures = [lines(logtriage("report", run, "--json")) for run in (base, mine)]
     assert figures[0] == figures[1]
     gate = logtriage("gate", mine, base, "--json")

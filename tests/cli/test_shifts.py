@@ -60,6 +60,15 @@ def test_a_served_model_plays_a_shift(reply: str, tmp_path: Path) -> None:
     assert len(screens) == 2
 
 
+def test_replies_that_a_shift_cannot_use_are_said() -> None:
+    prose = completion("thinking").replace(b'"stop"', b'"length"')
+    with server(lambda _: (200, prose)) as (url, _):
+        result = logtriage("eval", "openai:m", *CELL, "--base-url", url, "--reply", "json")
+    told = " ".join(result.stderr.split())
+    assert (result.exit_code, "replies cannot be read; the first: 'no " in told) == (1, True)
+    assert "100% of its" in told
+
+
 def test_an_unscored_shift_is_played_again_by_the_same_player(tmp_path: Path) -> None:
     answers = [(400, b"{}")]
     with server(lambda _: answers[-1]) as (url, _):

@@ -130,24 +130,25 @@ def sum_up(rows: "Sequence[Row]") -> bool:
     cut = False
     for policy in dict.fromkeys(row.policy for row in rows):
         usages = [row.usage for row in rows if row.policy == policy and row.usage is not None]
-        if not usages:
-            continue
-        usage = sum(usages, Usage())
-        unread = sum(row.unread for row in rows if row.policy == policy)
-        first = next((row.first_unread for row in rows if row.policy == policy and row.unread), "")
-        if unread:
-            note(
-                f"{policy}: {unread:,} of {counted(usage.requests, 'reply', 'replies')} cannot be "
-                f"read; the first: {first!r:.200}",
-                "bold red" if unread > TOO_MANY_CUT * usage.requests else "yellow",
-            )
-        more = (
-            f", {usage.retries:,} sent again, {counted(usage.cut_off, 'reply', 'replies')} cut off"
-        )
-        note(f"{policy}: {in_words(usage)}{more}", "dim")
-        share = usage.cut_off / usage.requests if usage.requests else None
-        warning = warning_of_cuts(policy, usage.requests, share, "--max-tokens")
-        if warning is not None:
-            note(warning, "bold red")
-            cut = True
+        if usages:
+            unread = sum(row.unread for row in rows if row.policy == policy)
+            firsts = (row.first_unread for row in rows if row.policy == policy and row.unread)
+            cut |= tell_usage(policy, sum(usages, Usage()), unread, next(firsts, ""))
     return cut
+
+
+def tell_usage(policy: str, usage: Usage, unread: int, first: str | None) -> bool:
+    """Print a model's usage and its ``unread`` replies; return whether too many were cut off."""
+    if unread:
+        note(
+            f"{policy}: {unread:,} of {counted(usage.requests, 'reply', 'replies')} cannot be "
+            f"read; the first: {first!r:.200}",
+            "bold red" if unread > TOO_MANY_CUT * usage.requests else "yellow",
+        )
+    more = f", {usage.retries:,} sent again, {counted(usage.cut_off, 'reply', 'replies')} cut off"
+    note(f"{policy}: {in_words(usage)}{more}", "dim")
+    share = usage.cut_off / usage.requests if usage.requests else None
+    warning = warning_of_cuts(policy, usage.requests, share, "--max-tokens")
+    if warning is not None:
+        note(warning, "bold red")
+    return warning is not None

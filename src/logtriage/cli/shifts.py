@@ -17,11 +17,11 @@ from logtriage.cli.desk.session import LEAVE, YES, Session
 from logtriage.cli.figures import Figures, estimate
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.screens import facts, heading, number
-from logtriage.cli.served import in_words, served_players
+from logtriage.cli.served import served_players, tell_usage
 from logtriage.cli.typed import HUMAN, OTHERS, commands, read_action
 from logtriage.errors import UnknownName
 from logtriage.parsing import action_to_wire
-from logtriage.parsing.calls import Wire
+from logtriage.parsing.calls import MALFORMED, Wire
 from logtriage.rendering import Reply
 from logtriage.shift import (
     PLAYERS,
@@ -87,6 +87,7 @@ def evaluate_shifts(
     settings = dict.fromkeys(policies, "") | settings
     rows: list[ShiftRow] = []
     errors: list[str] = []
+    unread: dict[str, list[str]] = {policy: [] for policy in policies}
     file = None
     with nullcontext() if out is None else holding(out):
         if out is not None:
@@ -103,17 +104,21 @@ def evaluate_shifts(
                     on_progress=bar.show,
                 )
             rows.append(shift_row(policy, task, records))
+            wires = (wire for record in records for wire in record["actions"])
+            unread[policy] += [w["reason"] for w in wires if w["action_type"] == MALFORMED]
             errors.append(next((record["error"] for record in records if record["error"]), ""))
     put_shifts(rows, as_json=as_json, legend=legend)
     for row, error in zip(rows, errors, strict=True):
         if row.unscored:
             first = f"{row.unscored} unscored; the first: {error}"
             note(f"{row.policy} on {row.task}: {first}", "yellow")
+    cut = False
     for policy, player in served.items():
-        note(f"{policy}: {in_words(player.asked[policy].usage)}", "dim")
+        reasons = unread[policy]
+        cut |= tell_usage(policy, player.asked[policy].usage, len(reasons), "".join(reasons[:1]))
     if file is not None:
         note(f"shifts and their grades: {file}", "dim")
-    if any(row.unscored for row in rows):
+    if cut or any(row.unscored for row in rows):
         raise typer.Exit(SOME_BAD)
 
 
