@@ -451,6 +451,20 @@ def test_the_teacher_of_a_team_is_worth_more_than_handing_everything_over(split)
     assert [row.grade for row in rows] == screen.score.tolist()
 
 
+@pytest.mark.parametrize("words", [("services",), ("kinds",), ("tokens", "ask reader")])
+def test_a_teacher_reports_by_the_words_that_a_role_has(words):
+    roles = [attrs.evolve(role, words=words) for role in ROLE_SPLITS["duo"].roles]
+    batch = BatchedTeam(TASK, attrs.evolve(ROLE_SPLITS["duo"], name="mine", roles=roles))
+    teacher, screen = Teacher(batch), batch.reset("val", np.arange(8))
+    labels = teacher.begin(screen)
+    while (screen.closing < 0).any():
+        going = np.flatnonzero(screen.closing < 0)
+        for label, mask in zip(labels, screen.masks, strict=True):
+            assert mask[going, label[going]].all()
+        screen = batch.step(labels)
+        labels = teacher.read(screen, going, np.zeros(0, int))
+
+
 def test_a_team_comes_to_do_what_its_teacher_does():
     settings = attrs.evolve(TINY, num_envs=48, rounds=10, imitation=10, epochs=4, width=48,
                             lr=5e-3)  # fmt: skip
