@@ -733,7 +733,7 @@ def run(settings: Settings, out: Path, command: str) -> None:
     if any("report" in role.may for role in split.roles):
         others = play_held_out(training.team, settings, scrambled=True)
         rows[SCRAMBLED,] = [row_of(state) for state in others.states(settings)]
-    write_rows(out / EPISODES, ["words"], rows)
+    write_rows(out / EPISODES, ["words"], rows | {("own, before",): before})
     facts = {
         "finished": True,
         "seconds": time.perf_counter() - began[0],

@@ -560,7 +560,7 @@ def run(settings: Settings, out: Path, command: str) -> None:
     agent = train(settings, report)
     played = {split: play_held_out(agent, settings, split) for split in (CHOICE_SPLIT, EVAL_SPLIT)}
     rows: dict[tuple[str, ...], list[Row]] = {(name,): each.rows() for name, each in played.items()}
-    write_rows(out / EPISODES, ["split"], rows)
+    write_rows(out / EPISODES, ["split"], rows | {(f"{EVAL_SPLIT}, before",): before})
     write_transcripts(out / TRANSCRIPTS, played[EVAL_SPLIT].states(), agent="ppo")
     facts = {
         "finished": True,

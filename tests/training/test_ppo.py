@@ -24,7 +24,7 @@ pytest.importorskip("rich")
 
 from training import ppo  # noqa: E402 (after the skips)
 from training.common import files  # noqa: E402
-from training.common.figures import EPISODES, figures, line_of, net_value, read_rows  # noqa: E402
+from training.common.figures import EPISODES, figures, figures, line_of, net_value, read_rows  # noqa: E402
 from training.common.tasks import words_for  # noqa: E402
 from training.ppo import (  # noqa: E402
     KINDS,
@@ -265,7 +265,10 @@ def test_the_command_leaves_a_run_in_figures_and_tells_its_end(tmp_path: Path, t
         assert [int(row["steps"]) for row in csv.DictReader(file)] == [0, 128]
 
     rows = read_rows(out / EPISODES)
-    assert {key: len(one) for key, one in rows.items()} == {("val",): 20, ("test",): 20}
+    assert {key: len(one) for key, one in rows.items()} == dict.fromkeys(
+        [("val",), ("test",), ("test, before",)], 20
+    )
+    assert facts["before"] == pytest.approx(figures(rows["test, before",]))
     assert facts["after"]["test"]["net_value"] == pytest.approx(net_value(rows["test",]).mean)
     assert play_held_out(agent, settings).rows() == rows["test",]
     if task == TASK:
