@@ -32,7 +32,8 @@ def word_of(action: Action) -> str:
     """
     has_confidence = isinstance(action, IdentifyRootCause) and action.confidence is not None
     if has_confidence or isinstance(action, Malformed | ReportImpact):
-        raise InvalidInput(f"{action_name(action)} has no form in one word: {action}")
+        what = " with a confidence" if has_confidence else ""
+        raise InvalidInput(f"{action_name(action)}{what} has no form in one word: {action}")
     value = action_value(action)
     return action_name(action) if value is None else f"{action_name(action)}{JOINT}{value}"
 
