@@ -65,7 +65,7 @@ def test_replies_that_a_shift_cannot_use_are_said() -> None:
     with server(lambda _: (200, prose)) as (url, _):
         result = logtriage("eval", "openai:m", *CELL, "--base-url", url, "--reply", "json")
     told = " ".join(result.stderr.split())
-    assert (result.exit_code, "replies cannot be read; the first: 'no " in told) == (1, True)
+    assert (result.exit_code, "replies cannot be read; the first: no JSON" in told) == (1, True)
     assert "100% of its" in told
 
 

@@ -20,6 +20,7 @@ from logtriage.grading import grade_transcript
 from logtriage.parsing.calls import wire_from_call
 from logtriage.transcript import Transcript
 from tests.conversations.episodes import (
+    ANSWERS,
     CALLS,
     FIRST,
     INCIDENT,
@@ -376,6 +377,35 @@ def numbered(prefix: str, said: str, inside: str) -> Messages:
     return [{"name": "LLM", "context": {"trace_id": "t"}, "attributes": attributes}]
 
 
+def langfuse(root: str = "AGENT", told: Any = "closed", **shared: Any) -> Messages:
+    """The rows of a trace, of which only those of requests hold the conversation."""
+    sent = openai()["messages"]
+    rows: Messages = [{"id": "r", "type": root, "input": {"task": "x"}, "output": told, **shared}]
+    for at in range(2, len(sent), 2):
+        request = {"type": "GENERATION", "model": "m", "input": sent[:at], "output": sent[at]}
+        tool = {"type": "TOOL", "input": "{}", "output": sent[at + 1]["content"]}
+        for n, row in enumerate([request, tool]):
+            rows.append({**row, "id": f"{at}.{n}", "parentObservationId": "r", **shared})
+    return rows
+
+
+def langsmith() -> Messages:
+    """The runs of LangChain's tracer; the API's session is the project."""
+    told = langchain()["messages"]
+    shared = {"trace_id": "r", "parent_run_id": "r", "session_id": "project"}
+    runs: Messages = []
+    for n in range(1, len(told), 2):
+        reply = {"generations": [[{"text": "", "message": told[n]}]], "type": "LLMResult"}
+        request = {"inputs": {"messages": [told[:n]]}, "outputs": reply, "run_type": "llm"}
+        tool = {"inputs": {"input": "{}"}, "outputs": {"output": FIRST}, "run_type": "tool"}
+        runs += [{**request, "id": f"g{n}", **shared}, {**tool, "id": f"t{n}", **shared}]
+    return runs
+
+
+NAMED: Row = {"metadata": {"incident": INCIDENT, "attempt": 1}}
+ROOT: Row = {"id": "r", "run_type": "chain", "outputs": {"output": "closed"}, "extra": NAMED}
+TRACE: Row = {"id": "t", "timestamp": "t", "input": {"task": "x"}, "output": "closed", **NAMED}
+TOOL_SPAN = {"openinference.span.kind": "TOOL", "output.value": FIRST}
 LINES = {
     "Claude Code": claude(), "Claude Code, subagents": claude(subagents=True),
     "Claude Code, stream": claude_stream(), "Codex": codex(),
@@ -385,6 +415,15 @@ LINES = {
         in_text(lambda *call: json.dumps(wire_from_call(*call)))
     ),
     "OpenInference": numbered("llm.input_messages", "llm.output_messages", ".message"),
+    "OpenInference, tools": [
+        *numbered("llm.input_messages", "llm.output_messages", ".message"),
+        {"context": {"trace_id": "t", "span_id": "s"}, "attributes": TOOL_SPAN},
+    ],
+    "Langfuse": langfuse(traceId="t", **NAMED),
+    "Langfuse, messages in the root": langfuse("CHAIN", openai(), traceId="t", **NAMED),
+    "Langfuse, a trace": [{**TRACE, "observations": langfuse()}],
+    "LangSmith": [ROOT, *langsmith()],
+    "LangSmith, nested": [{**ROOT, "child_runs": langsmith()}],
     "OpenLLMetry": numbered("gen_ai.prompt", "gen_ai.completion", ""),
 }  # fmt: skip
 
@@ -458,6 +497,30 @@ def test_what_a_failed_request_broke_off_is_unscored(
     assert (len(broken.actions), broken.status[:17]) == (1, status)
     (whole,) = converted([*told[:end], last, *told[end:]], incident_at=INCIDENT)
     assert worth(whole) == (None if status == "error: error" else 1.0)  # of a run, it is final
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ({"type": "TOOL", "traceId": "t", "output": ANSWERS[0]}, "no conversation in the lines of"),
+        ({"type": "EVENT", "traceId": "t", "output": "y"}, "no conversation in the lines of"),
+        ({"run_type": "tool", "outputs": {"output": "y"}}, "no conversation in the lines of"),
+        ({"type": "SPAN", "traceId": "t", "output": "y"}, "no reply of the agent among 0 messages"),
+        ({"output": ANSWERS[0]}, "output: what the environment shows, and no reply of the agent"),
+    ],
+)
+def test_what_a_tool_or_a_trace_holds_is_no_reply(line: Row, reason: str) -> None:
+    with pytest.raises(TranscriptError, match=f"^<stream>:1: .*{reason}"):
+        converted([{**line, **NAMED}])
+
+
+def test_runs_of_a_project_are_attempts_and_one_that_broke_off_is_unscored() -> None:
+    asked = {"run_type": "chain", "session_id": "project", "inputs": {"messages": PROMPT}}
+    runs = [{**asked, "trace_id": f"{n}", "outputs": openai(), "extra": {"metadata": {
+        "incident": INCIDENT, "attempt": n}}} for n in range(3)]  # fmt: skip
+    runs[1] |= {"outputs": {}, "error": "timeout"}
+    found = converted(runs)
+    assert [one.status for one in found] == ["completed", "error: timeout", "completed"]
 
 
 @pytest.mark.parametrize("told", [claude_stream(), openai()["messages"]])

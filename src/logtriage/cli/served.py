@@ -142,7 +142,7 @@ def tell_usage(policy: str, usage: Usage, unread: int, first: str | None) -> boo
     if unread:
         note(
             f"{policy}: {unread:,} of {counted(usage.requests, 'reply', 'replies')} cannot be "
-            f"read; the first: {first!r:.200}",
+            f"read; the first: {first:.200}",
             "bold red" if unread > TOO_MANY_CUT * usage.requests else "yellow",
         )
     more = f", {usage.retries:,} sent again, {counted(usage.cut_off, 'reply', 'replies')} cut off"

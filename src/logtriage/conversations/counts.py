@@ -17,7 +17,7 @@ USED: Final = "logtriage.used"
 _USAGE_AT: Final = (
     *("usage", "usageMetadata", "usage_metadata", "usageDetails", "token_usage", "models_usage"),
     *("total_token_usage", "metrics", "final_metrics", "tokens", "response_metadata"),
-    *("extra", "response", "info"),
+    *("extra", "response", "info", "llm_output"),
 )
 #: How deep a usage may stand in other objects.
 _DEEPEST: Final = 3

@@ -77,13 +77,15 @@ def _read(raw: Message, where: str) -> Messages:
 
 def _choice(field: str, inside: str) -> Callable[[Message, str], Messages]:
     def read(raw: Message, where: str) -> Messages:
-        options = raw[field]
+        option = raw[field]
         place = f"{where}.{field}".removeprefix(".")
-        if len(options) != 1 or not isinstance(options[0], Mapping):
-            raise InvalidInput(f"{place}: expected one, got {len(options)}; a row is one reply")
-        reply = as_object(options[0].get(inside), f"{place}[0].{inside}")
+        while isinstance(option, list) and len(option) == 1:  # LangChain has lists in lists
+            (option,) = option
+        if not isinstance(option, Mapping):
+            raise InvalidInput(f"{place}: expected one, got {len(raw[field])}; a row is one reply")
+        reply = as_object(option.get(inside), f"{place}[0].{inside}")
         # Gemini leaves out the role, and the parts of an empty reply.
-        return split(checked({"role": "assistant", "parts": [], **reply}, where))
+        return _read({"role": "assistant", "parts": [], **reply}, where)
 
     return read
 
@@ -167,6 +169,7 @@ _LANGCHAIN: Final = AGENT_ROLES | OTHER_ROLES
 SHAPES: Final = (
     Shape("OpenAI: a raw response", _holds("choices"), _choice("choices", "message")),
     Shape("Gemini: a raw response", _holds("candidates"), _choice("candidates", "content")),
+    Shape("LangChain: a result", _holds("generations"), _choice("generations", "message")),
     Shape("OpenAI: a response", _holds("output", but_no=_TYPED), _inside("output")),
     Shape("containers of messages", _holds("messages", but_no=_TYPED), _inside("messages")),
     Shape(

@@ -5,13 +5,15 @@ The conventions for generative AI keep the messages of a request and of its answ
 spread them over numbered attributes (``llm.input_messages.0.message.role``).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from logtriage._lib.jsonvalues import absent
-from logtriage.conversations.blocks import decoded
+from logtriage.conversations.blocks import at, decoded
 from logtriage.conversations.failures import failed
-from logtriage.conversations.sessions import ATTEMPTS, LINE
+from logtriage.conversations.sessions import ATTEMPTS, LINE, PLACES
 
 Line = Mapping[str, Any]
 
@@ -21,74 +23,93 @@ _SAID: Final = ("gen_ai.output.messages", "gen_ai.completion", "llm.output_messa
 #: Attributes that hold the whole conversation of an agent.
 _WHOLE: Final = ("pydantic_ai.all_messages", "all_messages_events", "events")
 _RULES: Final = ("gen_ai.system_instructions",)
-_AGENT: Final = "gen_ai.agent.name"
+_WORDS: Final = {"gen_ai.agent.name": "agent", "ls_model_name": "model", "model_name": "model"}
+_NAMES: Final = ("incident", "incident_id", *ATTEMPTS)
+#: Where a row of a trace has names, beside its own fields.
+_ABOUT: Final = ("metadata", "extra", "extra.metadata", "attributes", "outputs.llm_output")
 _MODEL: Final = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
-#: Attributes with the kind of a span, and the kinds of a whole run.
-_OPERATION: Final = ("gen_ai.operation.name", "openinference.span.kind", "traceloop.span.kind")
-_RUNS: Final = ("invoke_agent", "AGENT", "agent", "workflow")
-#: Spans that hold what their children hold, or no messages at all.
-_NOT_REQUESTS: Final = frozenset({"invoke_agent", "create_agent", "execute_tool", "embeddings"})
+#: Attributes with the kind of a span.
+_KIND: Final = ("gen_ai.operation.name", "openinference.span.kind", "traceloop.span.kind")
+#: Kinds of rows that repeat what those below them hold, and kinds that hold no conversation.
+RUNS: Final = ("invoke_agent", "agent", "workflow", "task", "chain", "span", "trace")
+OTHERS: Final = ("create_agent", "execute_tool", "tool", "embeddings", "embedding", "retriever")
 _KINDS: Final = ("stringValue", "intValue", "doubleValue", "boolValue")
 
 
 def is_telemetry(line: Line) -> bool:
-    """Whether a JSON object holds spans or log records, or is a span with messages."""
+    """Whether a JSON object holds spans or log records, or is a span."""
     if any(isinstance(line.get(key), list) for key in ("resourceSpans", "resourceLogs")):
         return True
-    return any(str(key).startswith(("gen_ai.", "llm.")) for key in _attributes(line))
+    is_span = "attributes" in line and _span(line, {})["id"] is not None
+    return is_span or any(str(key).startswith(("gen_ai.", "llm.")) for key in _attributes(line))
 
 
 def telemetry_rows(lines: Sequence[Line]) -> list[dict[str, Any]]:
-    """A row for each request to a model; in a trace without any, for each span with messages.
-
-    Any span of a trace may name its incident, attempt, session and agent; a request may name
-    another agent. Several agents of a trace count only for their own requests. A request that
-    failed has no answer; if the run failed, so did all of them.
-    """
-    spans = _all_spans(
-        [{**span, LINE: at} for at, line in enumerate(lines) for span in _spans(line)]
-    )
-    ids = {span["id"] for span in spans} - {None}
-    shared: dict[object, dict[str, Any]] = {}
-    agents: dict[object, set[Any]] = {}
+    """The rows of spans, by the rule of :func:`rows_of_traces`."""
+    spans = _all_spans([{**span, LINE: n} for n, line in enumerate(lines) for span in _spans(line)])
     answered: dict[object, Any] = {}  # what answers call the models asked; failures lack it
     for span in spans:
-        of_trace = shared.setdefault(span["trace"], {})
-        for key, value in span["attributes"].items():
-            name = key.replace(".", "_")
-            if name.endswith(("incident", "incident_id")):
-                if isinstance(value, str) and value.count("/") in (1, 2):
-                    of_trace.setdefault("incident", value)
-            elif found := next((own for own in ATTEMPTS if f"_{name}".endswith(f"_{own}")), None):
-                of_trace.setdefault(found, value)
-            elif key == _MODEL[0]:
-                answered[span["trace"], str(span["attributes"].get(_MODEL[1]))] = value
-            elif key == _AGENT:
-                agents.setdefault(span["trace"], set()).add(value)
-        if span["operation"] in _RUNS and span["parent"] not in ids and failed(span["failure"]):
-            of_trace |= span["failure"]
-    for trace, names in agents.items():
-        if len(names) == 1:
-            shared[trace]["agent"] = names.pop()
-    requests = [span for span in spans if span["operation"] not in _NOT_REQUESTS]
-    asked = {span["trace"] for span in requests if _messages(span)}
-    others = [span for span in spans if span["trace"] not in asked]
-    rows = []
-    for span in [*requests, *(span for span in others if span not in requests)]:
-        if messages := _messages(span):
+        if _MODEL[0] in (known := span["attributes"]):
+            answered[span["trace"], str(known.get(_MODEL[1]))] = known[_MODEL[0]]
+    for span in spans:
+        if span["kind"] not in OTHERS and (messages := _messages(span)):
             name = span["trace"], str(span["attributes"].get(_MODEL[1]))
             known = {_MODEL[0]: answered.get(name), **span["attributes"]}
             models = (known[key] for key in _MODEL if known.get(key))
-            own = {"trace_id": span["trace"], "model": next(models, None), LINE: span[LINE]}
-            row = {**own, **span["failure"], **shared[span["trace"]]}
-            if _AGENT in span["attributes"]:
-                row["agent"] = span["attributes"][_AGENT]
             usage = {key: span["attributes"][key] for key in span["attributes"] if "token" in key}
             if isinstance(messages[-1], Mapping) and not span["attributes"].keys() & set(_WHOLE):
                 messages = [*messages[:-1], {**messages[-1], "usage": usage}]
                 usage = {}  # it is of the reply, not of the row
-            rows.append({**row, "messages": messages, "usage": usage})
+            own = {"trace_id": span["trace"], "model": next(models, None), **span["failure"]}
+            span["row"] = {**own, "messages": messages, "usage": usage}
+    return rows_of_traces(spans)
+
+
+def rows_of_traces(spans: Iterable[Line]) -> list[dict[str, Any]]:
+    """Of each trace of a store the requests to a model, else runs without a parent, else any run.
+
+    All hold messages, in their ``row``; without any, the run of an incident is a row without any.
+    What rows of a trace name holds for all, unless they differ. If a run failed, so did all.
+    """
+    traces: dict[object, list[Any]] = {}
+    for span in spans:
+        traces.setdefault(span["trace"], []).append(span)
+    rows = []
+    for trace in traces.values():
+        ids = {span["id"] for span in trace} - {None}
+        runs = [one for one in trace if one["kind"] in RUNS and one["parent"] not in ids]
+        failure: Line = next((run["failure"] for run in runs if failed(run["failure"])), {})
+        pairs = dict.fromkeys(pair for span in trace for pair in _named(span["attributes"]).items())
+        counts = Counter(name for name, _ in pairs)
+        shared = {name: value for name, value in pairs if counts[name] == 1}
+        held = [span for span in trace if "row" in span]
+        chosen = [span for span in held if span["kind"] not in RUNS]
+        chosen = chosen or [span for span in held if span["parent"] not in ids] or held
+        for span in chosen or (runs[:1] if "incident" in counts else ()):
+            row = span.get("row", {"trace_id": span["trace"], "messages": []})
+            missing = {
+                name: value
+                for name, value in {**shared, **_named(span["attributes"])}.items()
+                for places in (PLACES if name in _NAMES else PLACES[:1],)
+                if all(absent(at(row, f"{place}{name}")) for place in places)
+            }
+            rows.append({**row, **missing, **failure, LINE: span[LINE]})
     return rows
+
+
+def _named(attributes: Line) -> dict[str, str | int]:
+    """The incident, attempt, session, agent and model that a row of a trace names."""
+    found: dict[str, str | int] = {}
+    places = (attributes, *(_decoded(at(attributes, place)) for place in _ABOUT))
+    for key, value in chain(*(each.items() for each in places if isinstance(each, Mapping))):
+        name = f"_{key}".replace(".", "_")
+        exact = key if key in ("agent", "model") else _WORDS.get(key)
+        own = next((own for own in _NAMES if name.endswith(f"_{own}")), exact)
+        if own in _NAMES[:2]:
+            own = "incident" if isinstance(value, str) and value.count("/") in (1, 2) else None
+        if own and isinstance(value, str | int):
+            found.setdefault(own, value)
+    return found
 
 
 def _all_spans(spans: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -113,10 +134,10 @@ def _spans(line: Line) -> Iterator[dict[str, Any]]:
         ("resourceSpans", "scopeSpans", "spans"),
         ("resourceLogs", "scopeLogs", "logRecords"),
     ):
-        for group in _objects(line.get(outer)):
+        for group in objects(line.get(outer)):
             shared = _attributes(group.get("resource"))
-            for scope in _objects(group.get(middle)):
-                for span in _objects(scope.get(inner)):
+            for scope in objects(group.get(middle)):
+                for span in objects(scope.get(inner)):
                     yield _span(span, shared)
     if "resourceSpans" not in line and "resourceLogs" not in line:
         yield _span(line, _attributes(line.get("resource")))
@@ -134,16 +155,16 @@ def _span(span: Line, shared: Mapping[str, Any]) -> dict[str, Any]:
     attributes = {**shared, **_attributes(span), **body}
     events = [
         {"event.name": event.get("name"), **_attributes(event)}
-        for event in _objects(span.get("events"))
+        for event in objects(span.get("events"))
     ]
-    operation = next((str(attributes[key]) for key in _OPERATION if key in attributes), None)
-    is_done = operation in _NOT_REQUESTS or bool(_first(attributes, _SAID))
+    kind = next((str(attributes[key]).lower() for key in _KIND if key in attributes), None)
+    is_done = kind == "invoke_agent" or kind in OTHERS or bool(_first(attributes, _SAID))
     raised = [] if is_done else [one for one in events if one["event.name"] == "exception"]
     errors = [attributes.get("error.type"), *(one.get("exception.type", "?") for one in raised)]
     return {
         "attributes": attributes,
         "failure": {"errors": errors, "status": span.get("status")},
-        "operation": operation,
+        "kind": kind,
         "parent": named("parentSpanId", "parent_span_id", "parent_id"),
         "trace": named("traceId", "trace_id"),
         "id": named("spanId", "span_id"),
@@ -245,7 +266,8 @@ def _in_order(tree: Line) -> list[Any]:
     return [tree[key] for key in sorted((key for key in tree if key.isdigit()), key=int)]
 
 
-def _objects(value: object) -> Iterator[Line]:
+def objects(value: object) -> Iterator[Line]:
+    """The objects in a list; none in any other value."""
     items = value if isinstance(value, list) else ()
     return (item for item in items if isinstance(item, Mapping))
 
@@ -255,7 +277,7 @@ def _attributes(owner: object) -> dict[str, Any]:
     raw = owner.get("attributes") if isinstance(owner, Mapping) else None
     if isinstance(raw, Mapping):
         return dict(raw)
-    return {str(item.get("key")): _value(item.get("value")) for item in _objects(raw)}
+    return {str(item.get("key")): _value(item.get("value")) for item in objects(raw)}
 
 
 def _value(value: object) -> Any:

@@ -148,6 +148,11 @@ def reading_of(
     try:
         messages = _own_messages(conversation, incident)
         steps = steps_of_conversation(messages, topology, style=style, other_tools=other_tools)
+        texts = [text_of(messages[step.place]).strip() for step in steps]
+        screens = [[screen.text for screen in text_screens(text)] for text in texts]
+        is_unread = {step.wire["action_type"] for step in steps} == {"malformed"}
+        if is_unread and screens == [[text] for text in texts]:
+            raise InvalidInput("what the environment shows, and no reply of the agent")
         shown = played(incident, messages, steps)
     except InvalidInput as error:
         first = {screen.text for screen in _screens_of(conversation.messages) if screen.tick == 0}

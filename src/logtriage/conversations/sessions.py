@@ -29,7 +29,7 @@ THREADS: Final = (*SESSIONS, *TRACES)
 #: Where a row says which attempt at the incident it is.
 ATTEMPTS: Final = ("attempt", "epoch", "trial", "repeat", "rollout", *SESSIONS)
 #: Where a row may name its incident, attempt, session and trace. Other objects are of a data set.
-PLACES: Final = ("", "metadata.", "extra.")
+PLACES: Final = ("", "metadata.", "extra.", "extra.metadata.")
 #: The field of a row with the number of its first line among those it was made of.
 LINE: Final = "logtriage.line"
 _CODEX = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})

@@ -5,15 +5,18 @@ several rows. :data:`ROWS`: a row that must be rewritten to have messages.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from logtriage._lib.jsonvalues import absent
-from logtriage.conversations.blocks import at, decoded
+from logtriage.conversations.blocks import at, decoded, first
 from logtriage.conversations.dialects import messages_of
-from logtriage.conversations.failures import failed, status_of
-from logtriage.conversations.otel import is_telemetry, telemetry_rows
+from logtriage.conversations.failures import NOTES, failed, status_of
+from logtriage.conversations.otel import RUNS, is_telemetry, objects, rows_of_traces, telemetry_rows
 from logtriage.conversations.sessions import (
+    LINE,
     PLACES,
+    TRACES,
     claude_rows,
     codex_rows,
     is_atif,
@@ -22,6 +25,7 @@ from logtriage.conversations.sessions import (
     is_message,
     message_rows,
     row_of_trajectory,
+    thread_in,
 )
 from logtriage.errors import InvalidInput
 
@@ -147,14 +151,58 @@ def _logged(row: Row) -> Row:
     if isinstance(response, Mapping) and failed(response):
         others["error"], response = response.get("error") or status_of(response), None
     elif failed(row):
-        response = None if response in ("", "{}", {}, []) else response
+        is_empty = response in ("", "{}", {}, []) or at(response, "generations") in ([], [[]])
+        response = None if is_empty else response
     elif response in (None, []):
         response = {}  # which is refused, since nothing says why
     if isinstance(asked, Mapping):
         for name in ("model", "previous_response_id"):
             others.setdefault(name, asked.get(name))
         asked = next(asked[key] for key in _ASKED if isinstance(asked.get(key), list))
+    if len(asked) == 1 and isinstance(asked[0], list):  # LangChain sends a list of requests
+        (asked,) = asked
     return {**others, "messages": asked, "response": response}
+
+
+_PARENTS: Final = ("parentObservationId", "parent_observation_id", "parent_run_id", "parent_id")
+#: Keys that hold the messages of a whole run, or an answer to a request.
+_WHOLE: Final = ("messages", "generations", "choices", "candidates", "output", "tool_calls")
+
+
+def _is_stored(line: Row) -> bool:
+    """Whether a JSON object is a row of a trace of a store, or a trace with its rows."""
+    kind, below = line.get("type"), line.get("observations")
+    is_row = isinstance(kind, str) and kind.isupper() and first(line, TRACES) is not None
+    is_trace = kind is None and isinstance(below, list) and {"id", "timestamp"} <= line.keys()
+    is_run = isinstance(first(line, ("run_type", "op_name")), str)
+    return (is_row or is_trace or is_run) and "actions" not in line  # transcripts keep fields
+
+
+def _stored(rows: Iterable[Row], above: Row = MappingProxyType({})) -> Iterator[dict[str, Any]]:
+    """Rows of a store, and the rows below them, as :func:`rows_of_traces` takes them."""
+    for number, row in enumerate(rows):
+        if "run_type" in row:  # the session of LangSmith's API is its project
+            row = {key: row[key] for key in row if key != "session_id"}
+        kind = str(first(row, ("run_type", "type")) or ("trace" if "observations" in row else ""))
+        span = {"kind": kind.lower(), "id": thread_in(row, ("id",)), LINE: above.get(LINE, number)}
+        span["trace"] = thread_in(row, TRACES) or above.get("trace") or span["id"] or number
+        span["parent"] = thread_in(row, _PARENTS) or above.get("id")
+        span |= {"attributes": row, "failure": {key: row[key] for key in NOTES if key in row}}
+        held = _held(row, kind.lower())
+        yield span if held is None else {**span, "row": held}
+        yield from _stored(objects(first(row, ("observations", "child_runs"))), span)
+
+
+def _held(row: Row, kind: str) -> Row | None:
+    """The row if it holds messages. A text at the end of a run is no conversation."""
+    said = response_in(first(row, _RESPONSE))
+    inside = first(said, _WHOLE) if isinstance(said, Mapping) else said
+    is_whole = isinstance(inside, list) and any(isinstance(one, Mapping | list) for one in inside)
+    if kind in ("generation", "llm") or (not kind and _is_logged(row)):
+        return row
+    if kind in RUNS and (is_whole or (_is_logged(row) and failed(row))):
+        return row if _is_logged(row) else {**row, "messages": inside}
+    return None
 
 
 def _swe_agent(row: Row) -> Row:
@@ -170,6 +218,7 @@ LINES: Final = (
     Lines("Claude Code", is_claude, claude_rows),
     Lines("Codex", is_codex, codex_rows),
     Lines("OpenTelemetry, OpenInference, OpenLLMetry", is_telemetry, telemetry_rows),
+    Lines("Langfuse, LangSmith, Weave", _is_stored, lambda rows: rows_of_traces(_stored(rows))),
     Lines(
         "logs with a message a line",
         lambda line: is_message(line) and _names_no_incident(line),

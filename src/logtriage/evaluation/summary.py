@@ -12,6 +12,7 @@ import attrs
 from logtriage import __version__
 from logtriage._lib.grouping import grouped
 from logtriage._lib.jsonvalues import present
+from logtriage._lib.unread import short
 from logtriage.actions import Malformed
 from logtriage.errors import InvalidInput
 from logtriage.evaluation.episodes import alarmed, is_solved, mis_paged, played_state
@@ -74,7 +75,7 @@ class Row:
         false_alarm: share of incidents without a fault in which somebody was alarmed.
         said: mean reports of the roles of a team in an episode; None without a team.
         unread: how many replies of models had no action that could be read.
-        first_unread: the text of the first such reply; ``first_unscored`` is a reason.
+        first_unread: the reason for the first, and its text; ``first_unscored`` is a reason.
         refused: how many actions of a script, or of a team, could not be taken; in scored episodes.
         first_refused: the reason for the first of them.
     """
@@ -206,7 +207,7 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: int) -> Ro
         net=net_value_of(zip(states, scores, strict=True)),
         split=run.split_of(task),
         unread=len(unread),
-        first_unread=unread[0].text if unread else None,
+        first_unread=next((f"{short(one.reason)}: {one.text!r}" for one in unread), None),
         first_unscored=next((row.cause for row in grades if isinstance(row, Unscored)), None),
         refused=len(refused),
         first_refused=next(map(_told, refused), None),
