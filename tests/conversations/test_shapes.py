@@ -506,6 +506,7 @@ def test_what_a_failed_request_broke_off_is_unscored(
         ({"type": "EVENT", "traceId": "t", "output": "y"}, "no conversation in the lines of"),
         ({"run_type": "tool", "outputs": {"output": "y"}}, "no conversation in the lines of"),
         ({"type": "SPAN", "traceId": "t", "output": "y"}, "no reply of the agent among 0 messages"),
+        ({"output": ANSWERS[-1]}, "output: what the environment shows, and no reply of the agent"),
         ({"output": ANSWERS[0]}, "output: what the environment shows, and no reply of the agent"),
     ],
 )

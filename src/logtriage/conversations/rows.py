@@ -26,7 +26,7 @@ from logtriage.conversations.fields import (
 )
 from logtriage.conversations.messages import Message, answers_of, is_from_agent, text_of
 from logtriage.conversations.playing import played
-from logtriage.conversations.screens import Screen, mismatch, screens_in, text_screens
+from logtriage.conversations.screens import Screen, closed_after, mismatch, screens_in, text_screens
 from logtriage.conversations.sessions import ATTEMPTS, thread_in
 from logtriage.conversations.shapes import INCIDENT_AT, Row, is_team_row
 from logtriage.conversations.teams import joint_transcript
@@ -149,9 +149,10 @@ def reading_of(
         messages = _own_messages(conversation, incident)
         steps = steps_of_conversation(messages, topology, style=style, other_tools=other_tools)
         texts = [text_of(messages[step.place]).strip() for step in steps]
-        screens = [[screen.text for screen in text_screens(text)] for text in texts]
+        screens = {screen.text for text in texts for screen in text_screens(text)}
+        screens |= {text for text in texts if closed_after(text) is not None}
         is_unread = {step.wire["action_type"] for step in steps} == {"malformed"}
-        if is_unread and screens == [[text] for text in texts]:
+        if is_unread and screens.issuperset(texts):
             raise InvalidInput("what the environment shows, and no reply of the agent")
         shown = played(incident, messages, steps)
     except InvalidInput as error:

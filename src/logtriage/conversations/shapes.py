@@ -5,7 +5,6 @@ several rows. :data:`ROWS`: a row that must be rewritten to have messages.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from logtriage._lib.jsonvalues import absent
@@ -178,7 +177,7 @@ def _is_stored(line: Row) -> bool:
     return (is_row or is_trace or is_run) and "actions" not in line  # transcripts keep fields
 
 
-def _stored(rows: Iterable[Row], above: Row = MappingProxyType({})) -> Iterator[dict[str, Any]]:
+def _stored(rows: Iterable[Row], above: Row) -> Iterator[dict[str, Any]]:
     """Rows of a store, and the rows below them, as :func:`rows_of_traces` takes them."""
     for number, row in enumerate(rows):
         if "run_type" in row:  # the session of LangSmith's API is its project
@@ -218,7 +217,7 @@ LINES: Final = (
     Lines("Claude Code", is_claude, claude_rows),
     Lines("Codex", is_codex, codex_rows),
     Lines("OpenTelemetry, OpenInference, OpenLLMetry", is_telemetry, telemetry_rows),
-    Lines("Langfuse, LangSmith, Weave", _is_stored, lambda rows: rows_of_traces(_stored(rows))),
+    Lines("Langfuse, LangSmith, Weave", _is_stored, lambda rows: rows_of_traces(_stored(rows, {}))),
     Lines(
         "logs with a message a line",
         lambda line: is_message(line) and _names_no_incident(line),
