@@ -24,7 +24,7 @@ pytest.importorskip("rich")
 
 from training import ppo  # noqa: E402 (after the skips)
 from training.common import files  # noqa: E402
-from training.common.figures import EPISODES, figures, figures, line_of, net_value, read_rows  # noqa: E402
+from training.common.figures import EPISODES, figures, line_of, net_value, read_rows  # noqa: E402
 from training.common.tasks import words_for  # noqa: E402
 from training.ppo import (  # noqa: E402
     KINDS,

@@ -61,11 +61,16 @@ LINES = (
     ("json", '{"s": ["E"], "c": 1, "level": "E", "msg": ""}', "ERROR", None),
     ("json in json", '{"log": "ERROR: no"}', "ERROR", "no"),
     *(
+        ("access", line, level, line)
+        for status, level in ((502, "ERROR"), (404, "INFO"))
+        for line in (f'1.2.3.4 - - [06/May/2031:10:03:21 +0000] "GET / HTTP/1.1" {status} 1',)
+    ),
+    ("status", '{"level": "warn", "msg": "no", "status": 503}', "WARN", "no (status 503)"),
+    *(
         ("none", line, None, line)
         for line in (
             *("order 17 charged", "Information on errors", "", "{not json", '{"a": 1}'),
             f"{DAY.replace('-', '/')} 10:03:21 http: TLS handshake broken",
-            '1.2.3.4 - - [06/May/2031:10:03:21 +0000] "GET / HTTP/1.1" 502 1',
             "{" * 100_000,
         )
     ),

@@ -88,6 +88,8 @@ def test_templates() -> None:
     assert template("ERROR", "a.B#12 one") != template("ERROR", "a.B#12 two")
     assert template("ERROR", "a.B#12 id 7") == template("ERROR", "a.B#12 id 4d2a46c7-71cb-4cf1")
     assert template("INFO", "took 12 ms") == template("INFO", "took 345 ms")
+    for text in ('"GET /1 HTTP/1.1" {} 7', "status={}", "upstream answered {}"):
+        assert template("INFO", text.format(200)) != template("INFO", text.format(503))
 
 
 @pytest.mark.parametrize("message", ["deadbeef-cafe 12", "a-b-c", "x7f3f-3", "--5--", "abcz12-"])

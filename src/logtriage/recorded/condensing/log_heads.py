@@ -45,6 +45,17 @@ MESSAGE_FIELDS: Final = (
     *("message", "msg", "event", "@message", "@m", "@mt", "short_message", "log", "error"),
     *("textPayload", "jsonPayload.message"),
 )
+#: Fields of lines of JSON with the status of an answer.
+STATUS_FIELDS: Final = (
+    *("status", "status_code", "statusCode", "http.status_code", "http.response.status_code"),
+    *("response.status", "res.statusCode"),
+)
+#: The status of an answer in a text: after the protocol of an access log, or after a word for it.
+STATUS: Final = re.compile(
+    r"(?i)(?:HTTP/\d(?:\.\d)?\"? |\b(?:status(?:[ _]?code)?|answered|returned|responded(?: with)?"
+    r"|response(?: code)?)[\"']?\s*[=:]?\s*[\"']?)([1-5]\d\d)\b"
+)
+_ACCESS: Final = re.compile(r'"[A-Z]{3,10} \S+ HTTP/\d(?:\.\d)?" ([1-5]\d\d)\b')
 
 
 def known_level(name: str) -> str | None:
@@ -162,7 +173,15 @@ def split_head(raw: str) -> tuple[str | None, str]:
         if named := known_level(field[1]):
             rest = f"{raw[: field.start()]} {raw[field.end() :]}"
             return named, _LOGFMT_TIME.sub("", rest.strip())
+    if access := _ACCESS.search(raw):
+        return _ERROR if access[1] >= "500" else _INFO, raw
     return None, raw
+
+
+def with_status(text: str, status: object) -> str:
+    """A text with the status of an answer that failed, if that is known and not in it."""
+    is_failure = type(status) is int and 400 <= status < 600
+    return f"{text} (status {status})" if is_failure and str(status) not in text else text
 
 
 def _structured(raw: str) -> tuple[str | None, str]:
@@ -178,4 +197,5 @@ def _structured(raw: str) -> tuple[str | None, str]:
     text = next(filter(None, texts), None)
     if text is None:
         return level, raw
+    text = with_status(text, next((fields[name] for name in STATUS_FIELDS if name in fields), None))
     return (level, text) if level else split_head(text)

@@ -8,7 +8,7 @@ from sys import intern
 from typing import Final, NamedTuple
 
 from logtriage._lib.printable import is_shown, spelled
-from logtriage.recorded.condensing.log_heads import split_head
+from logtriage.recorded.condensing.log_heads import STATUS, split_head
 from logtriage.world.telemetry import LEVELS
 
 #: Longest message kept, in characters, with room for the " (x123)" of repeated lines.
@@ -112,10 +112,11 @@ def template(level: str, message: str) -> str:
 
     It is the place in the source (``x.y.Impl#34``) if the line names it. Otherwise, and for errors
     in any case (one handler logs many kinds), it is the text with numbers and hexadecimal ids
-    masked. Equal kinds are the same object: there are few.
+    masked; the status of an answer stays. Equal kinds are the same object: there are few.
     """
     event = _EVENT.match(message)
     if event is not None and level in ("INFO", "WARN"):
         return intern(f"{level} {event[0]}")
     place = "" if event is None else event[0]
-    return intern(f"{level} {place}{_VARIABLE.sub('#', message[len(place) :])}")
+    answers = "".join(f" {status}" for status in STATUS.findall(message))
+    return intern(f"{level} {place}{_VARIABLE.sub('#', message[len(place) :])}{answers}")

@@ -14,8 +14,10 @@ import attrs
 from logtriage.recorded.condensing.log_heads import (
     LEVEL_FIELDS,
     MESSAGE_FIELDS,
+    STATUS_FIELDS,
     level_of,
     syslog_level,
+    with_status,
 )
 from logtriage.recorded.condensing.log_text import read_line, trace_in
 from logtriage.recorded.condensing.raw_rows import LogRow
@@ -110,6 +112,7 @@ def record(document: Field, reader: Reader) -> Iterator[LogRow]:
     error = document.first("error.message", "error.type", "error")
     if isinstance(error.value, str) and error.value not in text:
         text = f"{text}: {error.value}" if text else error.value
+    text = with_status(text, document.first(*STATUS_FIELDS).value)
     named = document.first(*_TRACES).value
     levels = (level_of(document.first(path).value) for path in LEVEL_FIELDS)
     level = next(filter(None, levels), None)

@@ -44,6 +44,12 @@ _STATE: Final = re.compile(
     r"(?:^|_)(?:bytes|memory|heap|disk|size|length|depth|used|usage|free|available|lag|backlog|age"
     r"|pending|waiting|queued?|active|open|connections|threads|sessions|goroutines)(?:_|$)"
 )
+#: Labels of counters with the status of an answer, and the statuses of a server's error.
+_STATUSES: Final = (
+    *("code", "status", "status_code", "http_code", "http_status", "http_status_code"),
+    *("http_response_status_code", "response_code"),
+)
+_FAILED: Final = re.compile(r"(?i)5(?:\d\d|xx)")
 #: Intervals that are enough to tell how a metric moves.
 _ENOUGH: Final = 10
 _SHOWN: Final = 10
@@ -95,6 +101,10 @@ def _falls_at_random(every: Sequence[_Moves]) -> bool:
     return 10 * sum(one.falls for one in every) > moved or 4 * restarts > max(moved, 8)
 
 
+def _is_failed(labels: Labels) -> bool:
+    return any(key in _STATUSES and _FAILED.fullmatch(value) for key, value in labels)
+
+
 @attrs.define
 class ScrapedBook:
     """The series of all answers of Prometheus, each by its number."""
@@ -133,6 +143,9 @@ class ScrapedBook:
                 together[metric, is_named and metric.name in counters].append(point)
             for (metric, counts), points in together.items():
                 yield from (book.rates if counts else book.levels)(metric, points)
+                failed = [point for point in points if counts and _is_failed(point.labels)]
+                if failed and not metric.name.endswith("_sum"):
+                    yield from book.rates(attrs.evolve(metric, name=f"{metric.name}_5xx"), failed)
 
     def _counters(self, note: Callable[[str], None]) -> set[str]:
         """The names of metrics that count."""
