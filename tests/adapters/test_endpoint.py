@@ -180,3 +180,4 @@ def test_an_endpoint_of_a_reasoning_model_is_asked_in_its_words() -> None:
     limits = [(one.get("max_tokens"), one.get("max_completion_tokens")) for one in seen]
     assert limits == [(70, None), (None, 70), (None, 70)]  # what was learnt is kept
     assert ask.usage == other.usage == Usage(1, 10, 3)
+    assert ask.spent == other.spent == Usage(2, 20, 6)

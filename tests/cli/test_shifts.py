@@ -70,11 +70,14 @@ def test_replies_that_a_shift_cannot_use_are_said() -> None:
 
 
 def test_an_unscored_shift_is_played_again_by_the_same_player(tmp_path: Path) -> None:
-    answers = [(400, b"{}")]
-    with server(lambda _: answers[-1]) as (url, _):
+    answers, first = [(400, b"{}")], [(200, completion("hm"))]
+    with server(lambda _: first.pop() if first else answers[-1]) as (url, _):
         words = ("eval", "openai:m", *CELL, "--base-url", url, "--out", tmp_path)
         result = logtriage(*words)
         assert (result.exit_code, "1 unscored; the first: " in result.stderr) == (1, True)
+        assert "--retry-unscored plays them again" in result.stderr
+        never = logtriage(*words[:-1], tmp_path / "never")
+        assert (never.exit_code, "error: " in never.stderr) == (2, True)
         answers.append((200, completion(None, tool_calls=[WAIT])))
         assert logtriage(*words).exit_code == 1
         assert logtriage(*words, "--retry-unscored").exit_code == 0

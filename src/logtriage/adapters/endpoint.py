@@ -39,13 +39,15 @@ _CUT_OFF: Final = "length"
 class _Shared:
     """What all copies of an endpoint share: the longest reply in tokens, and the field for it.
 
-    ``answered`` says whether the endpoint ever answered, ``failure`` why the first request failed.
+    ``answered`` says whether the endpoint ever answered, ``failure`` why the first request failed,
+    ``usage`` what all of them used in this process.
     """
 
     limit: int
     field: str = "max_tokens"
     answered: bool = False
     failure: str | None = None
+    usage: Usage = attrs.field(factory=Usage)
 
 
 class ChatEndpoint:
@@ -112,7 +114,7 @@ class ChatEndpoint:
         self._client = openai.OpenAI(**self._options)
         self._lock = Lock()
         #: The usage so far, in this process.
-        self.usage = Usage()
+        self.usage = self._shared.usage = Usage()
 
     def __repr__(self) -> str:
         return f"<{self.model} at {self._client.base_url}>"  # never the key
@@ -129,8 +131,18 @@ class ChatEndpoint:
     def counting_anew(self) -> "ChatEndpoint":
         """A copy of the endpoint on the same connections, with a new :attr:`usage`."""
         other = object.__new__(type(self))
-        vars(other).update(vars(self), usage=Usage(), _lock=Lock())
+        vars(other).update(vars(self), usage=Usage())
         return other
+
+    @property
+    def spent(self) -> Usage:
+        """The usage so far of this endpoint and all its copies."""
+        return self._shared.usage
+
+    def _count(self, usage: Usage) -> None:
+        with self._lock:
+            self.usage += usage
+            self._shared.usage += usage
 
     @property
     def why_never_answered(self) -> str | None:
@@ -169,15 +181,16 @@ class ChatEndpoint:
         except (AttributeError, TypeError, ValueError, IndexError):  # the client checks nothing
             raise self._failed("the answer is no chat completion") from None
         used = getattr(answer, "usage", None)
-        with self._lock:
-            self.usage += Usage(
+        self._count(
+            Usage(
                 requests=1,
                 prompt_tokens=getattr(used, "prompt_tokens", None) or 0,
                 completion_tokens=getattr(used, "completion_tokens", None) or 0,
                 cut_off=getattr(choice, "finish_reason", None) == _CUT_OFF,
                 retries=retries,
             )
-            self._shared.answered = True
+        )
+        self._shared.answered = True
         return message
 
     def _complete(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> tuple[Any, int]:
@@ -201,8 +214,7 @@ class ChatEndpoint:
             lost = isinstance(error, openai.APIConnectionError)
             status = getattr(error, "status_code", 503 if lost else 0)
             if status in (408, 409, 429) or status > 499:  # the client sent it again
-                with self._lock:
-                    self.usage += Usage(retries=self._options["max_retries"])
+                self._count(Usage(retries=self._options["max_retries"]))
             raise self._failed(_reason(error, request)) from error
 
     def _failed(self, why: str) -> EndpointError:

@@ -10,7 +10,6 @@ Asking a model needs the extra ``openai``; naming and checking it does not.
 import json
 import os
 from collections.abc import Mapping, Sequence
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
@@ -110,7 +109,7 @@ class ServedPlayer:
 
     Several threads may share it. ``team`` plays the roles of ``split``; without a split, it is one
     model, which plays alone. ``asked`` has the endpoint of each model by its name. ``description``
-    has the settings that change replies, ``spent`` the usage of finished episodes.
+    has the settings that change replies.
     """
 
     asked: Mapping[str, "ChatEndpoint"]
@@ -119,8 +118,11 @@ class ServedPlayer:
     style: Style = "text"
     split: RoleSplit | None = None
     team: str = ""
-    spent: Usage = attrs.field(factory=Usage)
-    _lock: Any = attrs.field(factory=Lock, init=False)
+
+    @property
+    def spent(self) -> Usage:
+        """The usage so far, that of open episodes included."""
+        return sum((ask.spent for ask in self.asked.values()), Usage())
 
     def record(self, incident: Incident, agent: str) -> Transcript:
         """The transcript of an episode; unscored if a request fails after all retries.
@@ -146,8 +148,6 @@ class ServedPlayer:
                 if ask.why_never_answered is not None:
                     raise EndpointError(ask.why_never_answered)
         usage = sum((ask.usage for ask in counted.values()), Usage())
-        with self._lock:
-            self.spent += usage
         return attrs.evolve(transcript, extra={**transcript.extra, **attrs.asdict(usage)})
 
 

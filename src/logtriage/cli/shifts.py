@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from logtriage._lib.printable import counted
 from logtriage.actions import Malformed
+from logtriage.adapters.request_limits import EndpointError
 from logtriage.adapters.served import ENDPOINT, Endpoint, ServedPlayer, play_served
 from logtriage.adapters.shift_episode import ShiftEpisode
 from logtriage.cli.bar import Bar, what_is_kept
@@ -116,9 +118,14 @@ def evaluate_shifts(
     for policy, player in served.items():
         reasons = unread[policy]
         cut |= tell_usage(policy, player.asked[policy].usage, len(reasons), "".join(reasons[:1]))
+    broken = sum(row.unscored for row in rows)
     if file is not None:
+        if broken:
+            note(
+                f"unscored: {counted(broken, 'shift')}; --retry-unscored plays them again", "yellow"
+            )
         note(f"shifts and their grades: {file}", "dim")
-    if cut or any(row.unscored for row in rows):
+    if cut or broken:
         raise typer.Exit(SOME_BAD)
 
 
@@ -154,8 +161,10 @@ def _recorder(
     reply: Reply = "json" if served[policy].reply == "json" else "tools"
 
     def record(shift: Shift) -> tuple[ShiftState, str | None]:
-        episode = ShiftEpisode(shift, reply, screens=screens)
-        play_served(served[policy].asked[policy], episode)
+        episode, ask = ShiftEpisode(shift, reply, screens=screens), served[policy].asked[policy]
+        play_served(ask, episode)
+        if episode.error is not None and ask.why_never_answered is not None:
+            raise EndpointError(ask.why_never_answered)
         return episode.state, episode.error
 
     return record
