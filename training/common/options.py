@@ -118,7 +118,7 @@ def recipe_parser(
 
 def add_restart(parser: argparse.ArgumentParser, quick: Mapping[str, Any]) -> None:
     """Add ``--resume``, and ``--quick``, which stands for these fields."""
-    named = {"resume": "go on with the run in the directory", "quick": as_options(quick)}
+    named = {"resume": "go on with the run there, by the same options", "quick": as_options(quick)}
     for name, words in named.items():
         parser.add_argument(f"--{name}", action="store_true", help=words)
 
