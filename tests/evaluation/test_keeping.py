@@ -107,7 +107,7 @@ def test_all_figures_of_repeats_are_of_all_attempts(tmp_path: Path) -> None:
         those = [place for place in range(4) if at in (None, worths[place])]
         gained = sum(means[place] - worths[place] for place in those)
         assert group.net.mean == pytest.approx(gained / sum(1 - worths[place] for place in those))
-        handed_over = [number % 2 for place in those for _, _, number in attempts[place]]
+        handed_over = [fmean(number % 2 for _, _, number in attempts[place]) for place in those]
         assert group.handed_over == pytest.approx(fmean(handed_over))
     (same,) = compare_runs(run, run)
     assert known(same.net).a == pytest.approx(row.net.net.mean)

@@ -39,6 +39,16 @@ def test_worth_is_what_is_gained_less_what_it_costs(run: LoadedRun) -> None:
     assert difference.incidents == 5
 
 
+def test_an_unscored_episode_needs_no_count_of_tokens(run: LoadedRun, tmp_path: Path) -> None:
+    usage = attrs.asdict(Usage(1, 1_000_000, 100_000))
+    rows = run.transcripts["oracle", TASK]
+    told = [attrs.evolve(row, agent="me", extra=usage) for row in rows]
+    told[0] = attrs.evolve(told[0], status="lost", extra={})
+    keep_run(told, tmp_path, run.incidents)
+    (worth,) = worth_of(load_run(tmp_path), Prices(100.0, per_million=(1.25, 10.0)))
+    assert (worth.incidents, worth.cost) == (4, 9.0)
+
+
 def test_tokens_cost_what_they_are_priced_at(run: LoadedRun) -> None:
     usage = attrs.asdict(Usage(1, 1_000_000, 100_000))
     asked = [attrs.evolve(row, extra=usage) for row in run.transcripts["oracle", TASK]]

@@ -207,12 +207,13 @@ def _gains(
 
     Beside ``agents`` of your own a shipped policy costs nothing: it is there to compare with.
     """
-    transcripts, grades = run.transcripts[policy, task], run.grades[policy, task]
+    played = zip(run.transcripts[policy, task], run.grades[policy, task], strict=True)
+    scored = [(each, grade) for each, grade in played if grade.score is not None]
     free = agents and run.is_scripted(policy)
-    costs = [0.0] * len(grades) if free else prices.costs(transcripts)
-    for cost, grade in zip(costs, grades, strict=True):
+    costs = [0.0] * len(scored) if free else prices.costs([each for each, _ in scored])
+    for cost, (_, grade) in zip(costs, scored, strict=True):
         worth = run.incidents(grade.incident).worth_of_hand_over
-        if grade.score is not None and worth is not None:
+        if worth is not None:
             gained = (on_grid(grade.score) - on_grid(worth)) / GRID
             yield grade.incident, (prices.value * gained, cost)
 

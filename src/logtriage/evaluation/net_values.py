@@ -6,7 +6,7 @@ over the incidents for which a hand-over is worth a grade c. 1: the agent solves
 0: it is no better than handing everything over at once; below 0: better switched off.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 
 import attrs
@@ -74,7 +74,7 @@ class AtWorth:
 
 @attrs.frozen
 class NetValue:
-    """Net value over a number of ``incidents``, and shares of their episodes.
+    """Net value over a number of ``incidents``, and shares of them.
 
     ``handed_over``: closed by a hand-over before any page and any remedy. ``paged_right``: a team
     was paged, and no wrong team. ``mis_paged``: a wrong team was paged. These two leave out
@@ -93,8 +93,17 @@ class NetValue:
 def net_value_of(played: Iterable[tuple[State, float]]) -> NetValue | None:
     """The net value of (closed state, grade) pairs; None if no hand-over has a worth.
 
-    Attempts at one incident count by their mean in net values, and singly in shares.
+    Attempts at one incident count by their mean.
     """
+
+    def share(
+        group: Mapping[tuple[float, str], Sequence[tuple[State, float]]],
+        happened: Callable[[State], bool | None],
+    ) -> float | None:
+        return mean_known(
+            mean_known(happened(state) for state, _ in each) for each in group.values()
+        )
+
     attempts = grouped(
         ((worth, state.incident.id), (state, grade))
         for state, grade in played
@@ -108,14 +117,12 @@ def net_value_of(played: Iterable[tuple[State, float]]) -> NetValue | None:
         group = {key: each for key, each in attempts.items() if key[0] == worth}
         at_worth = _net_value_of(group)
         assert at_worth is not None
-        handed_over = fmean(is_handed_over(state) for each in group.values() for state, _ in each)
-        by_worth.append(AtWorth(worth, len(group), at_worth, handed_over))
-    states = [state for each in attempts.values() for state, _ in each]
+        by_worth.append(AtWorth(worth, len(group), at_worth, share(group, is_handed_over) or 0.0))
     return NetValue(
         net,
         len(attempts),
-        fmean(map(is_handed_over, states)),
-        mean_known(map(paged_right, states)),
-        mean_known(map(mis_paged, states)),
+        share(attempts, is_handed_over) or 0.0,
+        share(attempts, paged_right),
+        share(attempts, mis_paged),
         tuple(by_worth),
     )

@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from logtriage._lib.grouping import grouped
 from logtriage._lib.printable import nudged
 from logtriage.errors import InvalidInput
 
@@ -79,6 +80,14 @@ def mean_known(values: Iterable[float | None]) -> float | None:
     """The mean of the values that are known; None without any."""
     known = [value for value in values if value is not None]
     return fmean(known) if known else None
+
+
+def mean_by_incident(measured: Iterable[tuple[str, float | None]]) -> float | None:
+    """The mean over incidents of the mean attempt, of (incident id, what is known of an attempt).
+
+    None if nothing is known. However many attempts an incident has, it counts once.
+    """
+    return mean_known(mean_known(attempts) for attempts in grouped(measured).values())
 
 
 def mean_of_attempts(attempts: Iterable[Sequence[float]]) -> Interval | None:

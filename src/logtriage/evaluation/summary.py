@@ -26,11 +26,11 @@ from logtriage.evaluation.statistics import (
     augrc,
     bound_of,
     brier,
-    mean_known,
+    mean_by_incident,
     mean_of_attempts,
 )
 from logtriage.evaluation.usage import Usage, usage_of
-from logtriage.grading import Unscored
+from logtriage.grading import Grade, Unscored
 from logtriage.policies import Ranking
 from logtriage.state import Closing, State
 
@@ -144,7 +144,7 @@ def summarise(run: LoadedRun) -> tuple[Row, ...]:
         if not are_repeats(run, group, cell.task):
             group = [cell.policy]
         if cell.policy == group[0]:
-            rows.append(_row(run, group, cell.task, len(group) * len(cell.ids)))
+            rows.append(_row(run, group, cell.task, cell.ids))
     return tuple(rows)
 
 
@@ -153,13 +153,15 @@ def rows_to_json(rows: Iterable[Row]) -> dict[str, Any]:
     return {"schema": SCHEMA, "logtriage": __version__, "rows": [attrs.asdict(row) for row in rows]}
 
 
-def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: int) -> Row:
+def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: Sequence[str]) -> Row:
     split = run.manifest.spec.role_split
     grades = [grade for policy in policies for grade in run.grades[policy, task]]
     transcripts = [each for policy in policies for each in run.transcripts[policy, task]]
-    scored = [each for policy in policies for each in run.scored(policy, [task]).values()]
+    by_policy = [run.scored(policy, [task]) for policy in policies]
+    # Intervals depend on the order of incidents, which no missing attempt may change.
+    scored = [each[name] for name in planned for each in by_policy if name in each]
     mean = mean_of_attempts(grouped((grade.incident, grade.score) for grade in scored).values())
-    scores = [grade.score for grade in scored]
+    scores, attempts = [grade.score for grade in scored], len(policies) * len(planned)
     states = [played_state(run.incidents(grade.incident), grade) for grade in scored]
     stated = [(sure, state) for state in states if (sure := state.facts.confidence) is not None]
     confidences = [sure for sure, _ in stated]
@@ -168,7 +170,12 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: int) -> Ro
     malformed = [act for state in states for act in state.actions if isinstance(act, Malformed)]
     # Of a model that plays alone they are replies.
     unread, refused = ([], malformed) if usage is None or split else (malformed, [])
-    impacts = [grade.impact for grade in scored if grade.impact is not None]
+    impacts = [grade.impact for grade in scored]  # None for those without a report
+    ids = [grade.incident for grade in scored]
+
+    def mean_over(values: Iterable[float | None]) -> float | None:
+        return mean_by_incident(zip(ids, values, strict=True))
+
     return Row(
         policy=policies[0],
         task=task,
@@ -177,10 +184,10 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: int) -> Ro
         unscored=len(grades) - len(scores),
         grade=mean,
         # The mean itself, to the last bit, where no episode is missing.
-        bound=mean.mean if mean and len(scores) == planned else bound_of(scores, planned),
-        solved=mean_known(map(is_solved, scored)),
+        bound=mean.mean if mean and len(scores) == attempts else bound_of(scores, attempts),
+        solved=mean_over(map(is_solved, scored)),
         attempts=len(policies),
-        **{name: mean_known(map(measure, states)) for name, measure in _MEASURES.items()},
+        **{name: mean_over(map(measure, states)) for name, measure in _MEASURES.items()},
         brier=brier(confidences, right),
         confidences=len(stated),
         role_split=None if split is None else split.name,
@@ -192,17 +199,11 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: int) -> Ro
             ).values()
         ),
         seal=run.manifest.seal,
-        impact_reports=len(impacts),
-        node_f1=mean_known(impact.node_f1 for impact in impacts),
-        edge_f1=mean_known(impact.edge_f1 for impact in impacts),
-        exact_roots=mean_known(impact.exact_roots for impact in impacts),
-        fault_class=mean_known(
-            criterion.score
-            for grade, state in zip(scored, states, strict=True)
-            if state.incident.truth.fault_category is not None
-            for criterion in grade.criteria
-            if criterion.name == FAULT_CLASS
-        ),
+        impact_reports=sum(impact is not None for impact in impacts),
+        node_f1=mean_over(None if each is None else each.node_f1 for each in impacts),
+        edge_f1=mean_over(None if each is None else each.edge_f1 for each in impacts),
+        exact_roots=mean_over(None if each is None else each.exact_roots for each in impacts),
+        fault_class=mean_over(map(_fault_class, scored, states)),
         usage=usage,
         net=net_value_of(zip(states, scores, strict=True)),
         split=run.split_of(task),
@@ -211,10 +212,17 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: int) -> Ro
         first_unscored=next((row.cause for row in grades if isinstance(row, Unscored)), None),
         refused=len(refused),
         first_refused=next(map(_told, refused), None),
-        said=mean_known(
-            float(len(state.facts.reports)) for state in states if split and len(split) > 1
+        said=mean_over(
+            float(len(state.facts.reports)) if split and len(split) > 1 else None
+            for state in states
         ),
     )
+
+
+def _fault_class(grade: Grade, state: State) -> float | None:
+    if state.incident.truth.fault_category is None:
+        return None
+    return next((each.score for each in grade.criteria if each.name == FAULT_CLASS), None)
 
 
 def _told(action: Malformed) -> str:
