@@ -53,6 +53,12 @@ def test_what_ends_beside_an_attempt_is_none_of_its_own(row: Row, unnamed: list[
     assert read([*REQUESTS, row])[0] == unnamed
 
 
+@pytest.mark.parametrize("named", [{"trace_id": "t"}, {}])
+def test_a_request_that_was_sent_again_in_vain_ends_one_attempt(named: dict[str, str]) -> None:
+    rows = [*REQUESTS[:3], *[asked(WHOLE[:8], None, status="timeout")] * 3]
+    assert read(rows, **named) == ([3], [], 5)
+
+
 def test_an_attempt_with_a_bad_row_or_two_ends_is_refused() -> None:
     window = at([*PROMPT, *LAST[6:]])
     for other, reason in (

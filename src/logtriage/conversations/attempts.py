@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from logtriage.conversations.joining import LogRow, begins_late
 from logtriage.conversations.rows import Reading
 from logtriage.errors import TranscriptError
+from logtriage.transcript import COMPLETED
 
 #: The rows that each row makes superfluous.
 Parts = defaultdict[LogRow, list[LogRow]]
@@ -19,6 +20,14 @@ Parts = defaultdict[LogRow, list[LogRow]]
 def attempts_of(rows: Sequence[LogRow]) -> tuple[list[LogRow], Parts]:
     """The rows that stand for attempts, or cannot be read, and the rows that each stands for."""
     kept, parts = _without_beginnings(rows)
+    sent: dict[tuple[object, ...], LogRow] = {}
+    for row in list(kept):
+        if isinstance(row.result, Reading) and row.result.transcript.status != COMPLETED:
+            key = row.whose, row.trace, row.prefixes
+            if row.prefixes and (before := sent.get(key)) is not None:  # it was sent again
+                parts[row] += (before, *parts.pop(before, ()))
+                kept.remove(before)
+            sent[key] = row
     requests = Counter(row.trace for row in rows)
     for group in _by_attempt(kept).values():
         shown = [row for row in group if row.before is not None and not _begins_late(row)]

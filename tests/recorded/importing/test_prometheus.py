@@ -253,6 +253,7 @@ RISING = "taken for levels that only rise (query the rate of a counter)"
         ("orders_total", lambda at: 5 * max(0, at - 180), True, ""),
         ("workers_count", lambda at: 20 + at * at % 7, False, LEVELS),
         ("workers_count", lambda at: 9 * (at % 2), False, LEVELS),
+        ("lag_sum", lambda at: 12 - at // 15 % 4 + 5 * max(0, at - 180), False, LEVELS),
         ("pg_locks_count", lambda at: 4 + 5 * (at > 200), False, LEVELS),
         ("mysql_global_status_threads_created", lambda at: 20 + at * at % 7, False, LEVELS),
     ],

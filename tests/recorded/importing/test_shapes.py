@@ -347,6 +347,18 @@ def streams(labels: dict[str, str], *values: Any) -> dict[str, Any]:
         (streams({"service_name": "shop", "detected_level": "unknown"}, [NS, "no"]), None, ""),
         (streams({"pod": "shop-6b8f9c7d5-x2x4z"}, [NS, "WARN no"]), "WARN", ""),
         (streams({"job": "ns/shop"}, [NS, "ERROR: no", {"trace_id": "AB"}]), "ERROR", "ab"),
+        (
+            streams(
+                {"app": "shop"},
+                [
+                    NS,
+                    "no",
+                    {"structuredMetadata": {"level": "error"}, "parsed": {"trace_id": "AB"}},
+                ],
+            ),
+            "ERROR",
+            "ab",
+        ),
         ({"streams": [{"stream": {"app": "shop"}, "values": [[NS, "WARN no"]]}]}, "WARN", ""),
         ({"labels": {"app": "shop"}, "line": "[error] no", "timestamp": TIME}, "ERROR", ""),
         ({"fields": {"app": "shop"}, "line": "no", "timestamp": NS, "date": TIME}, None, ""),

@@ -55,7 +55,9 @@ def streams(document: Field, reader: Reader) -> Iterator[LogRow]:
             pair = list(entry.items())
             if len(pair) < 2:
                 raise entry.bad("a list of a time and a line")
-            extra = _texts(pair[2]) if pair[2:] else {}
+            extra: dict[str, str] = {}
+            for more in pair[2:]:  # flat, or by category if a client asks for it
+                extra |= _texts(more["parsed"]) | _texts(more["structuredMetadata"]) | _texts(more)
             yield from _line(pair[0], pair[1].text, labels | extra, reader)
 
 

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from operator import attrgetter, itemgetter
+from statistics import median
 from typing import Final
 
 import attrs
@@ -71,10 +72,11 @@ class _Moves:
     def add(self, values: Sequence[float]) -> None:
         """Add values in order of time."""
         steps = [after - before for before, after in pairwise(values)]
-        risen = sum(step for step in steps if step > 0)
+        rises = [step for step in steps if step > 0]
+        risen, usual = sum(rises), median(rises) if rises else 0
         for before, after in pairwise(values):
             # After a restart, a counter has at most what it counts in an interval.
-            anew = 0 <= after <= max(before / 10, 2 * risen / len(steps))
+            anew = 0 <= after <= max(before / 10, 2 * usual)
             self.restarts += after < before and anew
             self.falls += after < before and not anew
         self.intervals += len(steps)
@@ -147,6 +149,14 @@ class ScrapedBook:
                 if failed and not metric.name.endswith("_sum"):
                     yield from book.rates(attrs.evolve(metric, name=f"{metric.name}_5xx"), failed)
 
+    def _is_of_pair(self, name: str) -> bool:
+        """Whether a ``_sum`` has its ``_count``, or the reverse; True for any other name."""
+        stem, _, end = name.rpartition("_")
+        other = {"sum": "count", "count": "sum"}.get(end)
+        return other is None or any(
+            (f"{stem}_{each}", True) in self._moves for each in (other, "bucket")
+        )
+
     def _counters(self, note: Callable[[str], None]) -> set[str]:
         """The names of metrics that count."""
         counters = set[str]()
@@ -155,7 +165,8 @@ class ScrapedBook:
             moving = [moves for moves in every.values() if moves.moved]
             rises = bool(moving) and all(2 * one.rises > one.intervals >= _ENOUGH for one in moving)
             rises = rises and not any(one.falls for one in moving)
-            ends = is_named and name.endswith(_GROWING)
+            named = is_named and name.endswith(_GROWING)
+            ends = named and (self._is_of_pair(name) or not _STATE.search(name))
             is_known = is_named and _COUNTERS.fullmatch(name) is not None
             if ends or is_known:
                 counts = name not in _LEVELS and not _falls_at_random(moving)
@@ -166,7 +177,7 @@ class ScrapedBook:
                 counters.add(name)
             if counts and not ends:
                 told["taken for counters, and shown per second"].append(name)
-            elif (ends or is_known) and not counts:
+            elif (named or is_known) and not counts:
                 told["taken for levels, though named like counters"].append(name)
             elif not counts and rises:
                 told["taken for levels that only rise (query the rate of a counter)"].append(name)
