@@ -121,7 +121,7 @@ class ServedPlayer:
 
     @property
     def spent(self) -> Usage:
-        """The usage so far, that of open episodes included."""
+        """The usage so far, with that of open episodes."""
         return sum((ask.spent for ask in self.asked.values()), Usage())
 
     def record(self, incident: Incident, agent: str) -> Transcript:

@@ -133,11 +133,11 @@ def sum_up(rows: "Sequence[Row]") -> bool:
         if usages:
             unread = sum(row.unread for row in rows if row.policy == policy)
             firsts = (row.first_unread for row in rows if row.policy == policy and row.unread)
-            cut |= tell_usage(policy, sum(usages, Usage()), unread, next(firsts, ""))
+            cut |= tell_usage(policy, sum(usages, Usage()), unread, next(firsts, None) or "")
     return cut
 
 
-def tell_usage(policy: str, usage: Usage, unread: int, first: str | None) -> bool:
+def tell_usage(policy: str, usage: Usage, unread: int, first: str) -> bool:
     """Print a model's usage and its ``unread`` replies; return whether too many were cut off."""
     if unread:
         note(

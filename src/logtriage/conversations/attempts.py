@@ -20,14 +20,7 @@ Parts = defaultdict[LogRow, list[LogRow]]
 def attempts_of(rows: Sequence[LogRow]) -> tuple[list[LogRow], Parts]:
     """The rows that stand for attempts, or cannot be read, and the rows that each stands for."""
     kept, parts = _without_beginnings(rows)
-    sent: dict[tuple[object, ...], LogRow] = {}
-    for row in list(kept):
-        if isinstance(row.result, Reading) and row.result.transcript.status != COMPLETED:
-            key = row.whose, row.trace, row.prefixes
-            if row.prefixes and (before := sent.get(key)) is not None:  # it was sent again
-                parts[row] += (before, *parts.pop(before, ()))
-                kept.remove(before)
-            sent[key] = row
+    _leave_out_sent_again(kept, parts)
     requests = Counter(row.trace for row in rows)
     for group in _by_attempt(kept).values():
         shown = [row for row in group if row.before is not None and not _begins_late(row)]
@@ -91,8 +84,20 @@ def _without_beginnings(rows: Sequence[LogRow]) -> tuple[list[LogRow], Parts]:
     return kept, parts
 
 
+def _leave_out_sent_again(kept: list[LogRow], parts: Parts) -> None:
+    """Leave out each failed request that was sent again and failed again."""
+    last: dict[tuple[object, ...], LogRow] = {}
+    for row in list(kept):
+        if isinstance(row.result, Reading) and row.result.transcript.status != COMPLETED:
+            key = row.whose, row.trace, row.prefixes
+            if row.prefixes and (before := last.get(key)) is not None:
+                parts[row] += (before, *parts.pop(before, ()))
+                kept.remove(before)
+            last[key] = row
+
+
 def _following(rows: Sequence[LogRow]) -> Callable[[LogRow], LogRow | None]:
-    """A function from a row to one that begins with it: of its trace, or of a trace that goes on.
+    """A function that finds the row that goes on from a row: in its trace, else in another.
 
     A trace that has the same request itself is of another attempt. A request that failed, alone in
     its trace, may have been sent again in another one; the first of all may be an attempt.

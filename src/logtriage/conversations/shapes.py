@@ -169,7 +169,7 @@ _WHOLE: Final = ("messages", "generations", "choices", "candidates", "output", "
 
 
 def _is_stored(line: Row) -> bool:
-    """Whether a JSON object is a row of a trace of a store, or a trace with its rows."""
+    """Whether a JSON object is a row of a stored trace, or a trace that holds its rows."""
     kind, below = line.get("type"), line.get("observations")
     is_row = isinstance(kind, str) and kind.isupper() and first(line, TRACES) is not None
     is_trace = kind is None and isinstance(below, list) and {"id", "timestamp"} <= line.keys()

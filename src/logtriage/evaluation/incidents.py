@@ -34,7 +34,10 @@ def is_recorded(incident_id: str) -> bool:
 
 
 def in_order(ids: Iterable[str]) -> list[str]:
-    """Ids of each task by number: intervals depend on the order. Tasks stay as they come first."""
+    """The ids, sorted by number within each task: intervals depend on the order.
+
+    Tasks stand in the order of their first ids.
+    """
 
     def number(incident_id: str) -> tuple[int, str]:
         last = incident_id.rpartition("/")[2]

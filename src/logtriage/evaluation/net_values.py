@@ -13,7 +13,7 @@ import attrs
 
 from logtriage._lib.grouping import grouped
 from logtriage.evaluation.episodes import mis_paged, paged_right
-from logtriage.evaluation.statistics import Interval, mean_known, ratio_interval
+from logtriage.evaluation.statistics import Interval, mean_by_incident, ratio_interval
 from logtriage.grading.grade import GRID, is_handed_over
 from logtriage.state import State
 
@@ -100,8 +100,8 @@ def net_value_of(played: Iterable[tuple[State, float]]) -> NetValue | None:
         group: Mapping[tuple[float, str], Sequence[tuple[State, float]]],
         happened: Callable[[State], bool | None],
     ) -> float | None:
-        return mean_known(
-            mean_known(happened(state) for state, _ in each) for each in group.values()
+        return mean_by_incident(
+            (name, happened(state)) for (_, name), each in group.items() for state, _ in each
         )
 
     attempts = grouped(

@@ -19,6 +19,7 @@ from logtriage.recorded import (
     import_capture,
     import_topology,
 )
+from logtriage.recorded.importing.source_files import MAX_JSON_LINE
 from tests.recorded.importing import stack
 from tests.recorded.layout import shown_by
 
@@ -308,7 +309,7 @@ def test_a_bad_row_is_left_out_if_asked(small: Path, stem: str, torn: bytes, rea
 
 
 def test_gigabytes_of_blanks_are_refused(small: Path) -> None:
-    (small / "x.jsonl.gz").write_bytes(gzip.compress(b" " * (1 << 28)))
+    (small / "x.jsonl.gz").write_bytes(gzip.compress(b" " * (MAX_JSON_LINE + 1)))
     with pytest.raises(BundleError, match=r"^x\.jsonl\.gz:1: longer than 128 MiB"):
         import_capture(small)
 

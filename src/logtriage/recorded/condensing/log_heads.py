@@ -55,6 +55,8 @@ STATUS: Final = re.compile(
     r"(?i)(?:HTTP/\d(?:\.\d)?\"? |\b(?:status(?:[ _]?code)?|answered|returned|responded(?: with)?"
     r"|response(?: code)?)[\"']?\s*[=:]?\s*[\"']?)([1-5]\d\d)\b"
 )
+#: The status of a server's error, alone or as a class.
+SERVER_ERROR: Final = re.compile(r"(?i)5(?:\d\d|xx)")
 _ACCESS: Final = re.compile(r'"[A-Z]{3,10} \S+ HTTP/\d(?:\.\d)?" ([1-5]\d\d)\b')
 
 
@@ -174,7 +176,7 @@ def split_head(raw: str) -> tuple[str | None, str]:
             rest = f"{raw[: field.start()]} {raw[field.end() :]}"
             return named, _LOGFMT_TIME.sub("", rest.strip())
     if access := _ACCESS.search(raw):
-        return _ERROR if access[1] >= "500" else _INFO, raw
+        return _ERROR if SERVER_ERROR.fullmatch(access[1]) else _INFO, raw
     return None, raw
 
 

@@ -16,6 +16,7 @@ from typing import Final
 
 import attrs
 
+from logtriage.recorded.condensing.log_heads import SERVER_ERROR
 from logtriage.recorded.condensing.raw_rows import Sample, Scraped, Usage
 from logtriage.recorded.importing.metric_series import Labels, Metric, Point, SeriesBook
 
@@ -45,12 +46,11 @@ _STATE: Final = re.compile(
     r"(?:^|_)(?:bytes|memory|heap|disk|size|length|depth|used|usage|free|available|lag|backlog|age"
     r"|pending|waiting|queued?|active|open|connections|threads|sessions|goroutines)(?:_|$)"
 )
-#: Labels of counters with the status of an answer, and the statuses of a server's error.
+#: Labels of counters with the status of an answer.
 _STATUSES: Final = (
     *("code", "status", "status_code", "http_code", "http_status", "http_status_code"),
     *("http_response_status_code", "response_code"),
 )
-_FAILED: Final = re.compile(r"(?i)5(?:\d\d|xx)")
 #: Intervals that are enough to tell how a metric moves.
 _ENOUGH: Final = 10
 _SHOWN: Final = 10
@@ -104,7 +104,7 @@ def _falls_at_random(every: Sequence[_Moves]) -> bool:
 
 
 def _is_failed(labels: Labels) -> bool:
-    return any(key in _STATUSES and _FAILED.fullmatch(value) for key, value in labels)
+    return any(key in _STATUSES and SERVER_ERROR.fullmatch(value) for key, value in labels)
 
 
 @attrs.define

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
+from logtriage.recorded.condensing.log_heads import SERVER_ERROR
 from logtriage.recorded.importing.names import Names
 
 #: Attributes with the callee of a client's span; the first that is there counts.
@@ -71,7 +72,7 @@ def outcome(said: bool | None, about: Mapping[str, object]) -> tuple[bool, bool]
     """
     http, grpc = _first(about, _HTTP), _first(about, _GRPC)
     if said is None and (http or grpc):
-        said = (len(http) == 3 and http.startswith("5")) or grpc in _SERVER_FAULTS
+        said = SERVER_ERROR.fullmatch(http) is not None or grpc in _SERVER_FAULTS
     return bool(said), said is not None
 
 
