@@ -128,6 +128,8 @@ def test_each_trace_of_an_episode_is_a_row(tmp_path: Path) -> None:
         ({"errors": [[], {}], "error": "no route"}, "error: no route"),
         ({"status": "model server timed out"}, "model server timed out"),
         ({"status": "incomplete"}, "completed"),
+        *(({"status": limit}, "completed") for limit in ("max_iterations", "Limit reached")),
+        ({"status": "rate_limit_exceeded"}, "rate_limit_exceeded"),
         ({"status": 503}, "error: status 503"),
         ({"status": {"status_code": "UNSET"}}, "completed"),
         ({"status": {"status_code": "ERROR", "description": "no route"}}, "error: no route"),

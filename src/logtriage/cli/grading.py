@@ -30,8 +30,8 @@ def grade(
         str | None,
         option(
             "ID",
-            "Grade by this rubric, not by that of each task: an id, or module:name of "
-            "yours, which imports (and so runs) a module.",
+            "Grade by this rubric, not by that of each task (not with --out): an id, or "
+            "module:name of yours, which imports (and so runs) a module.",
         ),
     ] = None,
     out: Annotated[

@@ -1,5 +1,6 @@
 """Read whether a request, a span or an attempt failed, whoever recorded it."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -12,12 +13,12 @@ _ERRORS: Final = ("exception", "error", "errors")
 _CODES: Final = ("status", "status_code", "response_status")
 #: The fields that :func:`status_of` reads. Those of the last request are those of the attempt.
 NOTES: Final = (*_ERRORS, *_CODES, "level", "statusMessage", "ok")
-#: The ``status`` of a run that ended normally, as frameworks write it; a limit is a normal end.
-_ENDED: Final = frozenset(
-    {COMPLETED, "complete", "success", "succeeded", "successful", "ok", "passed", "finished"}
-    | {"done", "stop", "end_turn", "submitted", "resolved", "closed"}
-    | {"incomplete", "truncated", "length", "max_tokens", "max_turns", "max_steps"}
-    | {"error_max_turns", "error_max_budget_usd", "error_max_structured_output_retries"}
+#: The ``status`` of a run that ended normally, as frameworks write it; a limit of the run is a
+#: normal end, a limit of the model's server is not.
+_ENDED: Final = re.compile(
+    rf"{COMPLETED}|complete|success|succeeded|successful|ok|passed|finished|done|stop|end_turn"
+    r"|submitted|resolved|closed|incomplete|truncated|length|(error_)?max_\w+"
+    r"|((step|turn|token|message|cost|budget|time|working|custom)_?)?limits?(_?(reached|exceeded))?"
 )
 
 
@@ -44,7 +45,8 @@ def status_of(row: Mapping[str, Any]) -> str:
     else:
         status = row.get("status")
         named = isinstance(status, str) and status.strip()
-        return named if named and named.lower() not in _ENDED else COMPLETED
+        ended = named and _ENDED.fullmatch(re.sub(r"[\s-]", "_", named.lower()))
+        return named if named and not ended else COMPLETED
     if isinstance(error, Mapping):
         error = error.get("message") or error.get("type") or "error"
     return f"error: {error}" if isinstance(error, str) else "error"

@@ -15,12 +15,12 @@ class Setting:
     """How the world of one task behaves; none of it depends on the truth.
 
     ``fog`` is a level of the world. From tick ``severity_from`` on the edge panel shows the
-    severity for certain. Before tick ``root_silent`` a fault neither alerts nor logs at its own
-    service. Signs of ``creeping`` faults, which are of kinds that drift, begin one by one until
-    tick ``grows_for``. ``onset`` is in minutes before tick 0, ``benign`` the share of incidents
-    without a fault, per mille. ``severities`` are the weights of P1, P2, P3 among the others,
-    ``counts`` those of 1, 2, 3 faults, ``par`` and ``par_benign`` the ticks of a perfect response.
-    ``called_only`` keeps faults to services that another one calls.
+    severity for certain. Before the last scrape up to tick ``root_silent`` a fault neither alerts
+    nor logs at its own service. Signs of ``creeping`` faults, which are of kinds that drift, begin
+    one by one until tick ``grows_for``. ``onset`` is in minutes before tick 0, ``benign`` the share
+    of incidents without a fault, per mille. ``severities`` are the weights of P1, P2, P3 among the
+    others, ``counts`` those of 1, 2, 3 faults, ``par`` and ``par_benign`` the ticks of a perfect
+    response. ``called_only`` keeps faults to services that another one calls.
 
     Raises:
         InvalidInput: naming the field and what was expected.
