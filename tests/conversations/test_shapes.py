@@ -422,6 +422,9 @@ LINES = {
     "Langfuse": langfuse(traceId="t", **NAMED),
     "Langfuse, messages in the root": langfuse("CHAIN", openai(), traceId="t", **NAMED),
     "Langfuse, a trace": [{**TRACE, "observations": langfuse()}],
+    "Langfuse, pages": [
+        {"data": [row], "meta": {"page": 1}} for row in langfuse(traceId="t", **NAMED)
+    ],
     "LangSmith": [ROOT, *langsmith()],
     "LangSmith, nested": [{**ROOT, "child_runs": langsmith()}],
     "OpenLLMetry": numbered("gen_ai.prompt", "gen_ai.completion", ""),
@@ -446,11 +449,14 @@ def test_lines_of_any_shape_are_the_same_transcript(
     assert worth(transcript) == 1.0
 
 
+@BEGINNINGS
 @pytest.mark.parametrize(
     ("name", "document"),
     [
         ("session.json", LINES["Claude Code, stream"]),
         ("session.json", LINES["messages"]),
+        ("page.json", {"runs": LINES["LangSmith"], "cursors": {"next": None}}),
+        ("pages.json", LINES["Langfuse, pages"]),
         ("log.txt", openai()),  # over several lines it needs no name
     ],
 )

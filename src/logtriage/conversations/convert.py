@@ -30,7 +30,7 @@ from logtriage.conversations.rows import (
     whose,
 )
 from logtriage.conversations.sessions import ATTEMPTS, LINE, TRACES, thread_in
-from logtriage.conversations.shapes import LINES, MARKED_LINES, Lines, as_row, rows_in
+from logtriage.conversations.shapes import LINES, MARKED_LINES, Lines, as_row, rows_in, unpaged
 from logtriage.conversations.wires import Style
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import LogTriageError, SealError, TranscriptError
@@ -69,10 +69,10 @@ def convert_files(
 ) -> Iterator[Reading]:
     """Convert the rows of files: JSONL, or one JSON document, gzipped or not.
 
-    A document holds a list of rows, one row, or an Inspect log with its ``samples``. A row that
-    cannot be converted goes to ``on_error`` as a :class:`TranscriptError` with file and line (or
-    number); without ``on_error`` it is raised. The options are those of :func:`transcript_of_row`;
-    ``messages_at`` is the dotted path to the conversation.
+    A document holds a list of rows, a page of an API's list, one row, or an Inspect log with its
+    ``samples``. A row that cannot be converted goes to ``on_error`` as a :class:`TranscriptError`
+    with file and line (or number); without ``on_error`` it is raised. The options are those of
+    :func:`transcript_of_row`; ``messages_at`` is the dotted path to the conversation.
     Rows for which another row of the attempt stands are left out
     (:mod:`logtriage.conversations.attempts`) and go to ``on_beginnings``, else a warning counts
     them; so all files are read before the first transcript comes. A log is a file of several rows,
@@ -182,7 +182,7 @@ def _records(source: Source) -> Iterator[_Record]:
     name = str(getattr(source, "name", "<stream>"))
     by_shape: dict[Lines, list[_Record]] = {}
     empty = True
-    for place, line, value in _values(unpacked(source, name), name):
+    for place, line, value in _rows_of_pages(_values(unpacked(source, name), name)):
         empty = False
         shapes = (shape for shape in LINES if isinstance(value, Mapping) and shape.fits(value))
         if (shape := next(shapes, None)) is not None:
@@ -200,6 +200,12 @@ def _records(source: Source) -> Iterator[_Record]:
         for row in rows:
             place, line, _ = records[row.pop(LINE, 0)]
             yield place, line, row
+
+
+def _rows_of_pages(records: Iterable[_Record]) -> Iterator[_Record]:
+    for place, line, value in records:
+        for number, row in enumerate(rows := unpaged(value)):
+            yield place if rows == [value] else f"{place}[{number}]", line, row
 
 
 def _values(stream: Any, name: str) -> Iterator[_Record]:
@@ -248,7 +254,7 @@ def _other_lines(lines: Iterator[tuple[int, Any]], size: int) -> list[tuple[int,
 
 
 def _document(document: Any, name: str) -> Iterator[_Record]:
-    items = document if isinstance(document, list) else [document]
+    items = document if isinstance(document, list) else unpaged(document)
     first = [item for item in items[:1] if isinstance(item, Mapping)]
     if any(shape.fits(item) for item in first for shape in MARKED_LINES):
         yield from ((f"{name}[{number}]", None, item) for number, item in enumerate(items))

@@ -90,6 +90,23 @@ def _samples(document: Row) -> Iterator[tuple[str, object]]:
         yield f": samples[{number}]", row
 
 
+#: Keys of a page of an API's list: its rows, and what tells pages apart.
+_IN_PAGE: Final = ("data", "runs", "events")
+_OF_PAGE: Final = frozenset(
+    {"meta", "object", "cursor", "cursors", "next_cursor", "has_more", "first_id", "last_id"}
+    | {"total", "page", "page_size", "limit", "total_pages"}
+)
+
+
+def unpaged(value: Any) -> list[Any]:
+    """The rows of a page of an API's list; any other value alone."""
+    if isinstance(value, Mapping):
+        held = [key for key in _IN_PAGE if isinstance(value.get(key), list) and value[key]]
+        if len(held) == 1 and value.keys() - _OF_PAGE == {*held}:
+            return list(value[held[0]])
+    return [value]
+
+
 def _names_no_incident(row: Row) -> bool:
     return all(absent(at(row, path)) for path in INCIDENT_AT)
 
