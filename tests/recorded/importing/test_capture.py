@@ -267,7 +267,7 @@ def test_an_error_says_why_nothing_was_used(folder: Path) -> None:
     told = _left_alone(folder, *(answer(f"m{n}") for n in range(9))).split("; ")
     assert told[0].startswith("only.jsonl:1: series m0 without a label service or service_name")
     assert "--service-label" in told[0]
-    assert (len(told), told[5]) == (6, "and 5 more")
+    assert (len(told), told[5]) == (6, "and 4 more")
 
 
 def test_links_astray_and_damaged_gzip_are_refused(folder: Path, tmp_path: Path) -> None:

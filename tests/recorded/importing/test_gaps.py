@@ -396,6 +396,43 @@ def test_signals_stay_apart_and_short(
     assert any(note.startswith(f"signal {signals[1]} is 'depth ") for note in notes)
 
 
+#: Growth a second, code, and beginning.
+SMALL, LATER = (2, "200", -100), (4, "200", -90)
+MISSING, FAILED = (5, "404", -100), (5, "503", -100)
+
+
+@pytest.mark.parametrize(
+    ("counts", "scoped", "found"),
+    [
+        # A batch, or a library, has some of the points of a metric.
+        ([SMALL, MISSING], False, {"": 7000}),
+        ([SMALL, FAILED], True, {"": 7000, "_5xx": 5000}),
+        ([SMALL, LATER], True, {"": 6000}),
+        ([SMALL, LATER], False, {"": 3000}),  # two processes without ids of their own
+    ],
+)
+def test_points_of_otlp_are_put_together(
+    small: Path, counts: Any, found: dict[str, int], scoped: bool
+) -> None:
+    lines = []
+    for second in range(0, 300, 15):
+        for number, (growth, code, began) in enumerate(counts):
+            about = {"attributes": [stack.attribute("http.status_code", code)]}
+            value = {"asInt": str(9000 * number + growth * second), **about}
+            point = stack.point(second, **value) | {"startTimeUnixNano": stack.nano(began)}
+            body = {"aggregationTemporality": 2, "isMonotonic": True, "dataPoints": [point]}
+            line = stack.metrics_line("payments", {"name": "calls", "sum": body})
+            if scoped:
+                line["resourceMetrics"][0]["scopeMetrics"][0]["scope"] = {"name": f"{number}"}
+            lines.append(line)
+    stack.write_lines(small / "metrics.jsonl", lines)
+    record, notes = imported(small)
+    signals = {one.name: (one.value[4], one.usual) for one in record.recording.services[0].metrics}
+    name = "calls{}_per_second_milli"
+    assert signals == {name.format(end): (value, value) for end, value in found.items()}
+    assert notes == []
+
+
 def test_services_stay_apart(small: Path) -> None:
     others = [stack.log_line(239, name, 9, "x", "") for name in ("a b", "a-b", "Shop", "z" * 99)]
     stack.write_lines(small / "others.jsonl", others)

@@ -141,7 +141,7 @@ def test_what_cannot_be_meant_is_refused(
          ["bad.jsonl:1: m: delta points without startTimeUnixNano"]),
         ([gauge(asDouble="-Infinity")], ["bad.jsonl:1: m: infinite values"]),
         ([prometheus(stack.START + 239, "+Inf")], ["bad.jsonl:1: m: infinite values"]),
-        ([prometheus(stack.START + 239, "NaN")], ["bad.jsonl:1: m of shop: NaN alone"]),
+        ([prometheus(stack.START + 239, "NaN")], ["bad.jsonl:1: m: NaN alone"]),
         ([span(), span()], []),
         ([span(), span(kind=3)], []),
         ([span(), span(parentSpanId="ef" * 8)],

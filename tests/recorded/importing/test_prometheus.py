@@ -275,3 +275,108 @@ def test_a_counter_only_rises_by_name_or_steadily(
 def test_a_series_by_pod_is_of_its_workload(folder: Path) -> None:
     one = {"metric": {"pod": "payments-6b8f9c7d5-x2x4z"}, "values": [[stack.START + 230, "5"]]}
     assert _signals(folder, _answer(one), name="cpu") == {"cpu_milli": (5000, None)}
+
+
+def _level(value: float, **labels: str) -> dict[str, Any]:
+    values = [[stack.START + at, f"{value}"] for at in range(0, 300, 15)]
+    return {"metric": {"__name__": "depth", **labels}, "values": values}
+
+
+def _every(folder: Path, *files: list[Any], **options: Any) -> dict[str, dict[str, Any]]:
+    """By service and signal its value at tick 0, beside the usual one; every order is alike."""
+    found = []
+    for order in (files, files[::-1]):
+        for number, series in enumerate(order):
+            stack.write_lines(folder / f"{number}.json", [_answer(*series)])
+        (record,) = import_capture(folder, **options)
+        found.append(
+            {
+                one.name: {each.name: (each.value[4], each.usual) for each in one.metrics}
+                for one in record.recording.services
+                if one.metrics
+            }
+        )
+    assert found[0] == found[1]
+    return found[0]
+
+
+CART, PAYMENTS = "cart-7d9f8c6b5-x2abc", "payments-7d9f8c6b5-x2abc"
+APART = {
+    name: {"depth_milli": (value, value)}
+    for name, value in (("cart", 40_000), ("payments", 400_000))
+}
+
+
+@pytest.mark.parametrize(
+    ("about", "found"),
+    [
+        # A container of any service, a pod's job, and hosts of a job are no services.
+        ({"container": "server", "pod": "{pod}"}, APART),
+        ({"job": "kubernetes-pods", "pod": "{pod}"}, APART),
+        ({"job": "shop/{name}", "instance": "a"}, APART),
+        ({"job": "apps", "instance": "http://{name}:8080/up"}, APART),
+        ({"app": "{name}", "namespace": "{name}"}, APART),
+        ({"app": "payments", "namespace": "{name}"},
+         {"payments": {"depth_milli": (40_000, 40_000)},
+          "payments.payments": {"depth_milli": (400_000, 400_000)}}),
+        # Labels of pods and of rollouts are of one service.
+        *(({"app": "payments", label: "{pod}"}, {"payments": {"depth_milli": (220_000, 220_000)}})
+          for label in ("exported_pod", "kubernetes_pod_name", "service_instance_id",
+                        "pod_template_hash")),
+        ({"app": "payments", "container": "{name}", "pod": PAYMENTS},
+         {"payments": {"depth_milli": (400_000, 400_000), "depth_cart_milli": (40_000, 40_000)}}),
+    ],
+)  # fmt: skip
+def test_series_of_all_files_tell_what_is_a_service(
+    folder: Path, about: dict[str, str], found: Any
+) -> None:
+    one, other = (
+        _level(value, **{key: text.format(pod=pod, name=name) for key, text in about.items()})
+        for value, pod, name in ((40, CART, "cart"), (400, PAYMENTS, "payments"))
+    )
+    assert _every(folder, [one], [other]) == found
+
+
+def test_a_step_below_the_interval_of_scrapes_repeats_values(folder: Path) -> None:
+    values = {15.0 * step: f"{90 * (step // 2)}" for step in range(17)}
+    told: list[str] = []
+    found = _signals(folder, _answer(_series(values, __name__="a_total")), note=told.append)
+    assert found == {"a_total_per_second_milli": (3000, 3000)}
+    assert "step is shorter" in told[0]
+
+
+def test_errors_that_begin_late_are_told_from_none(folder: Path) -> None:
+    fine = _series({at: f"{3 * at}" for at in range(0, 241, 15)}, __name__="a_total", code="200")
+    bad = _series({240: "30"}, __name__="a_total", code="503")
+    assert _signals(folder, _answer(fine, bad)) == {
+        "a_total_per_second_milli": (5000, 3000),
+        "a_total_5xx_per_second_milli": (2000, 0),
+    }
+
+
+def test_a_sum_and_its_count_give_the_mean(folder: Path) -> None:
+    counts = {"count": 2, "sum": 0.0006}
+    pair = [
+        _series(
+            {at: f"{at * each}" for at in range(0, 241, 15)}, __name__=f"q_seconds_{end}", op="a"
+        )
+        for end, each in counts.items()
+    ]
+    level = _series(STEADY | {230.0: "0.0003"}, __name__="wait_seconds", op="b")
+    assert _signals(folder, _answer(*pair, level)) == {
+        "q_seconds_count_per_second_milli": (2000, 2000),
+        "q_mean_us": (300, 300),
+        "wait_b_us": (300, 4_000_000),
+    }
+
+
+def test_both_sides_of_a_call_stay_apart(folder: Path) -> None:
+    sides = [
+        _series({at: f"{at * each}" for at in range(0, 241, 15)}, __name__="a_total", reporter=side)
+        for side, each in (("source", 1), ("destination", 3))
+    ]
+    name = "a_total_{}_per_second_milli"
+    assert _signals(folder, _answer(*sides)) == {
+        name.format("source"): (1000, 1000),
+        name.format("destination"): (3000, 3000),
+    }

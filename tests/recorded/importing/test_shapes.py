@@ -12,7 +12,6 @@ from logtriage.recorded.condensing.raw_rows import (
     LogRow,
     Scraped,
     Span,
-    Usage,
 )
 from logtriage.recorded.importing.alerts import AlertBook, SentAlert
 from logtriage.recorded.importing.fields import Field
@@ -425,10 +424,10 @@ def test_a_line_has_the_identity_that_its_store_gives_it() -> None:
 def test_metrics_become_samples() -> None:
     share = {"dataPoints": [stack.point(220, asDouble=0.5)]}
     otlp = stack.metrics_line("shop", {"name": "process.cpu.utilization", "gauge": share})
-    assert rows_of(otlp) == [Usage(MS, "shop", 5000)]
+    assert rows_of(otlp) == [Scraped(0, 1_000_000 * MS, (0.5,), int(stack.nano(-1000)))]
     series = {"metric": {"__name__": "depth", "app": "shop"}, "value": [AT, "7"]}
     answer = {"data": {"resultType": "vector", "result": [series]}}
-    assert rows_of(answer) == [Scraped(MS, "shop", 1, 7.0)]
+    assert rows_of(answer) == [Scraped(0, 1_000_000 * MS, (7.0,))]
 
 
 #: A document of each shape, for laws.

@@ -150,12 +150,21 @@ class Sample:
 
 @attrs.frozen
 class Scraped:
-    """A value of a series of Prometheus, a level or a count; ``instance`` numbers the series."""
+    """Values of a series at a time, whose meaning is known once everything is read.
 
-    at: int
-    service: str
+    ``instance`` numbers the series. ``nano`` is the time in Unix nanoseconds, and ``since`` when a
+    count began, or 0. A distribution has its count and its sum.
+    """
+
     instance: int
-    value: float
+    nano: int
+    values: tuple[float, ...]
+    since: int = 0
+
+    @property
+    def at(self) -> int:
+        """The time in Unix milliseconds."""
+        return self.nano // 1_000_000
 
 
 #: The rows of a capture, beside alerts and dependencies.

@@ -8,14 +8,14 @@ report says until when the alert surely fired.
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 import attrs
 
 from logtriage._lib.printable import spelled
 from logtriage.recorded.importing.fields import Field
-from logtriage.recorded.importing.names import plain_name, shortened
+from logtriage.recorded.importing.names import Names, job_of, plain_name, shortened
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.records import RecordedAlert
 
@@ -26,6 +26,8 @@ PLAIN_LABELS: Final = (
     *("service", "service_name", "app_kubernetes_io_name", "app", "deployment", "container", "job"),
 )
 SERVICE_LABELS: Final = (*(f"exported_{label}" for label in PLAIN_LABELS), *PLAIN_LABELS)
+#: Those that name a container.
+CONTAINER_LABELS: Final = ("exported_container", "container")
 _MORE_LABELS: Final = ("service.name", "component", "statefulset", "daemonset")
 #: Actions of Opsgenie on open alerts alone; a note may be added to a closed one.
 _STILL_OPEN: Final = ("Acknowledge", "UnAcknowledge", "Snooze", "SnoozeEnded", "Escalate")
@@ -36,8 +38,8 @@ class SentAlert:
     """An alert: fires from ``since`` until before ``until`` (None: not known), Unix ms.
 
     It surely fired until ``seen``. ``services`` are candidates for the name of its service, the
-    likeliest first; ``pod`` runs it, and ``texts`` may mention it. The same ``key`` and ``since``
-    is the same alert.
+    likeliest first; ``pod`` runs it, in the namespace ``space``, and ``texts`` may mention it. The
+    same ``key`` and ``since`` is the same alert.
     """
 
     key: str
@@ -47,6 +49,7 @@ class SentAlert:
     until: int | None
     seen: int
     pod: str = ""
+    space: str = ""
     texts: tuple[str, ...] = ()
 
 
@@ -59,8 +62,15 @@ def _listed(alerts: Iterable[SentAlert], sent: int = 0) -> Iterator[SentAlert]:
 
 
 def _labelled(labels: Field) -> tuple[str, ...]:
+    """The services that labels may name."""
     wanted = (*SERVICE_LABELS, *_MORE_LABELS)
-    return tuple(labels[label].text for label in wanted if label in labels)
+    named = ((label, labels[label].text) for label in wanted if label in labels)
+    return tuple(job_of(text)[0] if label.endswith("job") else text for label, text in named)
+
+
+def _where(labels: Field) -> tuple[str, str]:
+    """The pod and the namespace that labels name."""
+    return labels["pod"].text, labels["namespace"].text
 
 
 def is_webhook(document: Field) -> bool:
@@ -109,7 +119,7 @@ def _labelled_alert(alert: Field) -> SentAlert:
         raise ends.bad("a time that is not before startsAt")
     key = alert["fingerprint"].text or json.dumps(labels.value, sort_keys=True)
     seen = max(since, alert["updatedAt"].time or 0) if until is None else until
-    return SentAlert(key, name, _labelled(labels), since, until, seen, labels["pod"].text)
+    return SentAlert(key, name, _labelled(labels), since, until, seen, *_where(labels))
 
 
 def prometheus_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
@@ -129,9 +139,8 @@ def prometheus_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
         name, since = labels["alertname"].needed, alert["activeAt"].needed_time
         times.append(since)
         if state == "firing":
-            key, pod = json.dumps(labels.value, sort_keys=True), labels["pod"].text
-            services = _labelled(labels)
-            firing.append(SentAlert(key, name, services, since, until=None, seen=since, pod=pod))
+            key, services = json.dumps(labels.value, sort_keys=True), _labelled(labels)
+            firing.append(SentAlert(key, name, services, since, None, since, *_where(labels)))
         else:
             reader.left_out.add(f"alert {name!r:.80} does not fire, it is {state}")
     yield from _listed(firing, max(times, default=0))
@@ -227,11 +236,13 @@ class AlertBook:
         merged = attrs.evolve(alert, until=min(ends, default=None), seen=seen)
         self._alerts[alert.key, alert.since] = merged
 
-    def rename(self, name_of: Callable[[str], str]) -> None:
-        """Give the services of all alerts other names."""
+    def settle(self, names: Names) -> None:
+        """Give the services of all alerts their final names; that of a pod comes last."""
         for key, alert in self._alerts.items():
-            services = tuple(map(name_of, alert.services))
-            self._alerts[key] = attrs.evolve(alert, services=services)
+            services = [names.settled(service, alert.space) for service in alert.services]
+            if alert.pod and (owner := names.owner(alert.pod, alert.space)) is not None:
+                services.append(owner)
+            self._alerts[key] = attrs.evolve(alert, services=tuple(services))
 
     def recorded(
         self, known: Collection[str], opened: int, around: int, horizon: int, tick_seconds: int
@@ -266,7 +277,7 @@ class AlertBook:
 
 
 def _service_of(alert: SentAlert, known: Collection[str]) -> str | None:
-    """The service that an alert names: exactly, in another case, as a pod, or in its text."""
+    """The service that an alert names: exactly, in another case, or in its text."""
     # Of names that differ in case alone, the first in order counts.
     folded = {name.casefold(): name for name in sorted(known, reverse=True)}
     names = [plain_name(name) for name in alert.services]
@@ -277,13 +288,11 @@ def _service_of(alert: SentAlert, known: Collection[str]) -> str | None:
         if name in folded:
             return folded[name]
     longest = sorted(folded, key=len, reverse=True)
-    pod = alert.pod.casefold()
-    starts = (service for service in longest if pod.startswith(f"{service}-"))
     texts = (
         service
         for text in alert.texts
         for service in longest
         if re.search(rf"(?<![\w-]){re.escape(service)}(?![\w-])", text.casefold())
     )
-    match = next(starts, None) or next(texts, None)
+    match = next(texts, None)
     return None if match is None else folded[match]

@@ -45,6 +45,7 @@ from logtriage.recorded.importing.metric_series import means, without_holes
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.shapes import Row, read_folder
 from logtriage.recorded.importing.source_files import ENDINGS
+from logtriage.recorded.importing.targets import metrics_of, settled
 from logtriage.recorded.records import RecordedIncident
 from logtriage.world.telemetry import TICK_SECONDS
 
@@ -103,7 +104,8 @@ def import_capture(
         capture = _Capture(reader, store, horizon, tick, around)
         unkept = f"rows, all more than {around // 60_000} min from any incident or baseline"
         read_folder(root, reader, capture.keep, unkept, skip_bad=skip_bad)
-        if not store.offered:
+        services, about = metrics_of(reader)
+        if store.offered == reader.scraped.rows_without(services):
             where = f"logs.csv, calls.csv, metrics.csv or its {_FILES} files"
             raise BundleError(f"{root}: no telemetry in {where}{_why_nothing(left_out)}")
         if tick_seconds is None and (slower := capture.interval()) > tick:
@@ -111,6 +113,8 @@ def import_capture(
                 root, horizon=horizon, tick_seconds=slower, models=models,
                 service_label=service_label, skip_bad=skip_bad, note=note,
             )  # fmt: skip
+        reader.names.fold()
+        reader.scraped.settle(settled(services, about, reader), reader.names.folded, left_out.note)
         capture.settle()
         capture.note_levels()
         try:
@@ -157,7 +161,8 @@ class _Capture:
             self.lines[row.service, row.level is not None] += 1
         is_open = self.sample_count < _ENOUGH_SAMPLES
         if isinstance(row, Sample | Usage | Scraped) and is_open:
-            self.sampled[row.service, getattr(row, "name", ""), row.instance].append(row.at)
+            service, name = (getattr(row, field, "") for field in ("service", "name"))
+            self.sampled[service, name, row.instance].append(row.at)
             self.sample_count += 1
         elif isinstance(row, LogRow | Call | Span):
             self.has_lines_or_calls = True
@@ -201,12 +206,11 @@ class _Capture:
     def settle(self) -> None:
         """Settle names and metrics, now that everything is read."""
         names = self.reader.names
-        names.fold()
-        for sample in self.reader.scraped.samples(self.store.scraped(), self.reader.book):
+        for sample in self.reader.scraped.samples(self.store.scraped, self.reader.book):
             self.store.add(sample)
-        self.reader.book.end()
+        self.reader.book.end(names.folded)
         self.store.names = names.folded
-        self.alerts.rename(names.settled)
+        self.alerts.settle(names)
         pairs = {tuple(map(names.settled, pair)) for pair in self.graph}
         self.graph = {(caller, callee) for caller, callee in pairs if caller != callee}
 
@@ -245,8 +249,7 @@ class _Capture:
         samples = tuple(row for row in means(sampled) if row.at >= since)
         changes, unknown = list[ChangeRow](), Counter[str]()
         for row in rows.changes:  # the names of all services are known by now
-            if (service := self.reader.names.workload(row.service)) is not None:
-                service = self.reader.names.settled(service)
+            if (service := self.reader.names.owner(row.service)) is not None:
                 changes.append(attrs.evolve(row, service=service))
             else:
                 unknown[row.service] += 1

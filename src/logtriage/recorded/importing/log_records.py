@@ -23,8 +23,9 @@ from logtriage.recorded.condensing.log_text import read_line, trace_in
 from logtriage.recorded.condensing.raw_rows import LogRow
 from logtriage.recorded.importing.fields import Field, plain_id
 from logtriage.recorded.importing.left_out import file_of, stem_of
-from logtriage.recorded.importing.prometheus import OTHER_LABEL, workload_of
+from logtriage.recorded.importing.names import workload_of
 from logtriage.recorded.importing.reader import Reader
+from logtriage.recorded.importing.targets import OTHER_LABEL
 
 #: Labels of Loki that may name the service, and the values that Loki gives without a service.
 _STREAM_LABELS: Final = (

@@ -6,8 +6,9 @@ counts, once for each round of them: it is taken when all files are read, in ord
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from math import isnan
 from statistics import median_low
 from typing import Any, Final, TypeVar
 
@@ -17,7 +18,7 @@ from logtriage._lib.grouping import grouped
 from logtriage.recorded.condensing.raw_rows import Sample, Usage
 from logtriage.recorded.condensing.ticks import STALE_MS, interval_of, stale_after
 from logtriage.recorded.importing.left_out import LeftOut
-from logtriage.recorded.importing.names import SignalNames, in_units
+from logtriage.recorded.importing.names import PER_SECOND, SignalNames, in_units
 
 #: The most sets of attributes of a level that become signals of one service; later ones do not.
 MOST_SETS: Final = 20
@@ -30,6 +31,8 @@ CPU: Final = (
 #: How units are spelled at the end of a signal's name.
 _UNITS: Final = {"s": "seconds", "ms": "ms", "us": "us", "%": "percent", "1": "", "By": "bytes"}
 _PER: Final = {"s": "second", "min": "minute", "h": "hour"}
+#: Labels that tell on which side of a call it was counted: each side counts all calls.
+_SIDES: Final = ("direction", "reporter", "span.kind", "span_kind")
 _ANNOTATION: Final = re.compile(r"\{[^}]*\}")
 _TOO_LARGE: Final = 1 << 63
 _AVERAGED: Final = {Sample: "value", Usage: "cpu_bp"}  # over a service's instances
@@ -42,12 +45,16 @@ Labels = tuple[tuple[str, str], ...]
 
 @attrs.frozen
 class Point:
-    """A data point; times are Unix nanoseconds, and ``since`` is when its count began, or 0."""
+    """A data point; times are Unix nanoseconds, and ``since`` is when its count began, or 0.
+
+    ``scope`` tells series with the same labels apart.
+    """
 
     at: int
     since: int
     labels: Labels
     values: tuple[float, ...]
+    scope: str = ""
 
 
 @attrs.frozen
@@ -71,7 +78,7 @@ class SeriesBook:
 
     left_out: LeftOut
     names: SignalNames = attrs.field(init=False)
-    _last: dict[tuple[str, Labels], Point] = attrs.Factory(dict)
+    _last: dict[tuple[str, Labels, str], Point] = attrs.Factory(dict)
     #: The time of the last point by metric.
     _exported: dict[str, int] = attrs.Factory(dict)
     _instances: dict[tuple[str, str], int] = attrs.Factory(dict)
@@ -84,13 +91,14 @@ class SeriesBook:
     def __attrs_post_init__(self) -> None:
         self.names = SignalNames(self.left_out)
 
-    def skip_nan(self, metric: Metric) -> None:
+    def skip_nan(self, metric: Metric, where: str) -> None:
         """Leave out a value that is NaN."""
-        self._nan.setdefault((metric.service, metric.name), self.left_out.where)
+        self._nan.setdefault((metric.service, metric.name), where)
 
-    def end(self) -> None:
-        """Add notes on metrics that never had a value."""
-        for (service, name), where in self._nan.items():
+    def end(self, names: Mapping[str, str]) -> None:
+        """Add notes on metrics that never had a value; ``names`` are final names of services."""
+        for (mark, name), where in self._nan.items():
+            service = names.get(mark, mark)
             if (service, name) not in self._valued:
                 self.left_out.add(f"{name} of {service}: NaN alone", where)
 
@@ -110,26 +118,66 @@ class SeriesBook:
             yield from self.sample(metric, ending, point.at, point.values[0], point.labels)
 
     def rates(
-        self, metric: Metric, points: Sequence[Point], *, delta: bool = False
+        self,
+        metric: Metric,
+        points: Sequence[Point],
+        *,
+        delta: bool = False,
+        failed: Callable[[Labels], bool] | None = None,
     ) -> Iterator[Sample]:
-        """Yield a metric's growth per second, summed over its sets of attributes."""
-        for at, since, (rate,) in self.grown(metric, points, delta=delta):
-            yield from self.sample(metric, "per second", at, rate, since=since)
+        """Yield a metric's growth per second, summed over its sets of attributes.
 
-    def grown(
+        Both sides of a call stay apart. The growth of sets that ``failed`` is a signal, too.
+        """
+        sums: dict[tuple[str, Labels, int], tuple[int, float]] = {}
+        for point, since, (rate,) in self._grown(metric, points, delta=delta):
+            sides = tuple(label for label in point.labels if label[0] in _SIDES)
+            counted = {metric.name: rate}
+            if failed is not None:
+                counted[f"{metric.name}_5xx"] = rate if failed(point.labels) else 0.0
+            for name, value in counted.items():
+                first, total = sums.get((name, sides, point.at), (since, 0.0))
+                sums[name, sides, point.at] = min(first, since), total + value
+        for (name, sides, at), (since, rate) in sums.items():
+            own = attrs.evolve(metric, name=name)
+            yield from self.sample(own, PER_SECOND, at, rate, sides, since=0 if delta else since)
+
+    def distributions(
+        self,
+        metric: Metric,
+        points: Sequence[Point],
+        *,
+        delta: bool = False,
+        counted: bool = True,
+    ) -> Iterator[Sample]:
+        """Yield the mean of what was measured, and with ``counted`` how many per second.
+
+        Points have the count and the sum.
+        """
+        grown: dict[int, tuple[int, float, float]] = {}
+        for point, since, (count, total) in self._grown(metric, points, delta=delta):
+            first, counts, totals = grown.get(point.at, (since, 0.0, 0.0))
+            grown[point.at] = min(first, since), counts + count, totals + total
+        for at, (first, count, total) in grown.items():
+            since = 0 if delta else first
+            if counted:
+                yield from self.sample(metric, PER_SECOND, at, count, since=since)
+            if count > 0 and not isnan(total):
+                ending = f"mean {spelled(metric.unit)}".strip()
+                yield from self.sample(metric, ending, at, total / count, since=since)
+
+    def _grown(
         self, metric: Metric, points: Sequence[Point], *, delta: bool
-    ) -> Iterator[tuple[int, int, list[float]]]:
-        """Yield (time, since when or 0, growth of each value a second, over all attributes)."""
+    ) -> Iterator[tuple[Point, int, list[float]]]:
+        """Yield (point, since when, growth of each value a second); all points are of one time."""
         key = metric.key
-        grown: dict[int, tuple[int, list[float]]] = {}
         for point in points:
-            before = self._last.get((key, point.labels))
+            series = key, point.labels, point.scope
+            before = self._last.get(series)
             if before is not None and before.at == point.at:
                 self.left_out.add("points that have the time of the point before")
                 continue
-            if before is not None and before.at > point.at:
-                before = None  # of a file with earlier points: the series begins anew
-            self._last[key, point.labels] = point
+            self._last[series] = point
             since, base = point.since, (0.0,) * len(point.values)
             if not delta and before is not None:
                 since = before.at
@@ -145,13 +193,11 @@ class SeriesBook:
                 if not since:
                     self.left_out.add(f"{metric.name}: delta points without startTimeUnixNano")
                 continue
-            first, sums = grown.get(point.at, (since, [0.0] * len(point.values)))
-            for place, value in enumerate(point.values):
-                sums[place] += (value - base[place]) * 1e9 / (point.at - since)
-            grown[point.at] = 0 if delta else min(first, since), sums
+            per = 1e9 / (point.at - since)
+            pairs = zip(point.values, base, strict=True)
+            yield point, since, [(value - start) * per for value, start in pairs]
         for point in points:
             self._exported[key] = max(point.at, self._exported.get(key, 0))
-        yield from ((at, *row) for at, row in grown.items())
 
     def sample(
         self, metric: Metric, end: str, at: int, value: float, labels: Labels = (), since: int = 0

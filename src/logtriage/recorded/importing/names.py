@@ -1,7 +1,7 @@
 """Plain names for a recording: of services, and of signals, which end with their units."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Final
@@ -33,6 +33,22 @@ _UNITS: Final = (
     ("_s", "_us", 1_000_000),
     ("", "_milli", 1000),
 )
+#: The end of the names of rates.
+PER_SECOND: Final = "per second"
+#: Containers whose names say nothing of what runs in them.
+GENERIC: Final = frozenset(
+    ("app", "application", "server", "service", "main", "web", "api", "worker", "container", "java")
+)
+#: The name of a pod: the workload's name, then the random letters or number of its controllers.
+_POD: Final = re.compile(
+    r"(.+?)(?:-(?=[a-z]*\d)[a-z0-9]{4,10}-[a-z0-9]{1,5}"
+    r"|-[bcdfghjklmnpqrstvwxz2456789]{5}|-\d+)"
+)
+#: The end of the name of a workload that runs beside another one of its service.
+_RELEASE: Final = re.compile(r"-(?:blue|green|canary|stable|primary|preview|baseline|v?\d+)$")
+#: The name of a container of Docker Compose: project, service and number.
+_COMPOSED: Final = re.compile(r"(.+[-_].+)[-_]\d+")
+_HEADLESS: Final = "-headless"
 #: Names of signals that are no metrics.
 _TAKEN: Final = frozenset({*FIGURES, "new_errors_bp", "events_bp"})
 
@@ -57,46 +73,73 @@ def hosted(name: str) -> str:
     return name if match is None else match[1]
 
 
+def workload_of(pod: str) -> str:
+    """The workload in the name of a pod, such as its deployment; any other name as it is."""
+    match = _POD.fullmatch(pod)
+    return pod if match is None else match[1]
+
+
+def job_of(job: str) -> tuple[str, str]:
+    """The (service, namespace or nothing) of a job, which may be ``namespace/service``."""
+    space, _, service = job.rpartition("/")
+    return service, space
+
+
 class Names:
     """Gives services plain names, and keeps services apart whose plain names are the same.
 
     ``Search/prod_AWS::ECS`` becomes ``Search-prod_AWS-ECS``; if ``Search/prod_AWS:ECS`` comes
-    later, it becomes ``Search-prod_AWS-ECS-2``, and a note says so. Once all names are known,
-    :meth:`fold` maps hosts of Kubernetes such as ``cache.shop.svc.cluster.local`` to services.
+    later, it becomes ``Search-prod_AWS-ECS-2``, and a note says so. A name in a namespace, or of a
+    container, is a mark until all names are known. Then :meth:`fold` maps marks, hosts such as
+    ``cache.shop.svc.cluster.local`` and containers of Docker Compose to services.
     """
 
     def __init__(self, left_out: LeftOut | None = None) -> None:
         self._left_out = left_out or LeftOut()
         self._plain: dict[str, str] = {}
         self._original: dict[str, str] = {}
+        #: Rows by mark, which has the name, the namespace, and the workload of a container.
+        self._marks: Counter[tuple[str, str, str]] = Counter()
         #: Names of services that are no mere addresses, and their namespaces as far as recorded.
         self._spaces: defaultdict[str, set[str]] = defaultdict(set)
         self._known_spaces: set[str] = set()
         #: Services whose hosts are named in full.
         self._hosted: set[str] = set()
-        #: Final names by plain name, where they differ.
+        #: Final names by plain name or mark, where they differ.
         self.folded: dict[str, str] = {}
 
     def __call__(
-        self, name: str, where: str = "", *, space: str = "", is_address: bool = False
+        self,
+        name: str,
+        where: str = "",
+        *,
+        space: str = "",
+        workload: str = "",
+        is_address: bool = False,
     ) -> str:
-        """The plain name of a service; a BundleError for an empty name begins with ``where``.
+        """The plain name of a service, or a mark; a BundleError for an empty one names ``where``.
 
-        ``space`` is its namespace in Kubernetes, if known; ``is_address``: nothing of the service
-        itself was recorded by that name.
+        ``space`` is its namespace in Kubernetes, if known. ``workload``: the name is that of a
+        container in a pod of that workload. ``is_address``: nothing of the service itself was
+        recorded by that name.
         """
+        if space or workload:
+            _checked(name, where)
+            self._marks[name, space, workload] += 1
+            return _mark(name, space, workload)
         if name not in self._plain:
-            self._plain[name] = self._new(name, where and f"{where}: ")
+            self._plain[name] = self._new(name, where)
         plain = self._plain[name]
         if not is_address:
-            self._spaces[plain].update(filter(None, (space,)))
+            self._spaces[plain].update(())
         return plain
 
     def fold(self) -> None:
-        """Map the hosts of Kubernetes among all names to their services; notes say so.
+        """Settle marks, and map the hosts of Kubernetes and Docker to their services; notes say so.
 
         Services of one name in several namespaces stay apart.
         """
+        self._settle_marks()
         originals = list(self._original.items())
         sure = [match for _, name in originals if (match := _HOST.fullmatch(name))]
         self._hosted = {match[1] for match in sure}
@@ -106,20 +149,82 @@ class Names:
             near = {other for same, other in hosts.values() if same == service and other}
             homes = self._spaces.get(self.known(service) or "") or near
             if not space or (space in homes and 1 in (len(homes), len(near))):
-                final, why = self.known(service), "the name is that of its host in Kubernetes"
-                final = final or self(service, is_address=True)
+                final = self.known(service) or self(service, is_address=True)
+                why = "the name is that of its host in Kubernetes"
             else:
                 final = self(f"{service}.{space}", is_address=True)
                 others = ", ".join(sorted((homes | near) - {space}))
                 why = f"{service!r} is in namespace {others}, too"
-            if final != plain:
-                self.folded[plain] = final
-                self._left_out.note(
-                    f"service {self._original[plain]!r:.80} is called {final!r:.80}: {why}"
+            self._fold(plain, final, why)
+        for plain, name in originals:
+            stem, composed = name.removesuffix(_HEADLESS), _COMPOSED.fullmatch(name)
+            if stem != name and (home := self.known(stem)) is not None:
+                self._fold(plain, home, "the name is that of its headless service")
+            elif composed is not None:
+                ends = (
+                    own for own in self._original if composed[1].endswith((f"-{own}", f"_{own}"))
                 )
+                final = max(ends, key=len, default=plain)
+                self._fold(plain, final, "the name is that of its container in Docker Compose")
 
-    def settled(self, name: str) -> str:
+    def _fold(self, plain: str, final: str, why: str) -> None:
+        if final != plain and plain not in self.folded:
+            self.folded[plain] = final
+            self._left_out.note(
+                f"service {self._original[plain]!r:.80} is called {final!r:.80}: {why}"
+            )
+
+    def _settle_marks(self) -> None:
+        """Give each mark the name of a service.
+
+        A container is a service if it is of one workload (but for those that run beside another
+        one, such as ``cart-canary``), and its name says more than the workload's. Of a name in
+        several namespaces, the one with the most services keeps it.
+        """
+        bases = self._bases_of_containers()
+        rows = defaultdict[str, Counter[str]](Counter)
+        for (name, space, workload), count in self._marks.items():
+            rows[bases.get((name, workload), name)][space] += count
+        sizes = Counter(space for spaces in rows.values() for space in spaces)
+        finals: dict[tuple[str, str], str] = {}
+        for base, counts in rows.items():
+            spaces = sorted(filter(None, counts), key=lambda one: (-sizes[one], -counts[one], one))
+            for space in counts:
+                finals[base, space] = base if space in ("", *spaces[:1]) else f"{base}.{space}"
+            if spaces[1:]:
+                others = ", ".join(repr(finals[base, space]) for space in spaces[1:])
+                self._left_out.note(
+                    f"service {base!r:.80} runs in namespaces {', '.join(spaces)}: that of "
+                    f"{spaces[0]} keeps the name, beside {others}"
+                )
+        for name, space, workload in self._marks:
+            plain = self(finals[bases.get((name, workload), name), space])
+            self._spaces[plain].update(filter(None, (space,)))
+            self.folded[_mark(name, space, workload)] = plain
+
+    def _bases_of_containers(self) -> dict[tuple[str, str], str]:
+        """The service of each container by its name and workload, where that is the workload."""
+        workloads = defaultdict[str, set[str]](set)
+        for name, _, workload in self._marks:
+            workloads[name].update(filter(None, (workload,)))
+        bases: dict[tuple[str, str], str] = {}
+        for name, every in workloads.items():
+            homes = {_RELEASE.sub("", workload) for workload in every}
+            home = homes.pop() if len(homes) == 1 else ""
+            is_part = bool(home) and f"-{name}-" in f"-{home}-"
+            if is_part or (home and name not in GENERIC and not self.is_named(home)):
+                continue
+            bases |= {(name, workload): workload for workload in every}
+            if len(every) > 1:
+                self._left_out.note(
+                    f"container {name!r:.80} is in pods of {', '.join(sorted(every))}: these "
+                    "workloads are the services"
+                )
+        return bases
+
+    def settled(self, name: str, space: str = "") -> str:
         """The final plain name of a service, also where only an alert has this name."""
+        name = f"{name}.{space}" if space and f"{name}.{space}" in self._plain else name
         plain = self._plain.get(name, plain_name(name))
         host = None if name in self._plain else self._host(plain, name)
         plain = plain if host is None else self.known(host[0]) or plain
@@ -144,16 +249,19 @@ class Names:
             return plain
         return next((each for each in self._original if each.casefold() == plain.casefold()), None)
 
-    def workload(self, name: str) -> str | None:
-        """The service that runs as a pod, a replica set or another object of that name."""
-        service = self.known(name)
-        owners = (own for own in self._original if name.casefold().startswith(f"{own}-".casefold()))
-        return service or max(owners, key=len, default=None)
+    def is_named(self, name: str) -> bool:
+        """Whether anything else than a container was named so, in a namespace or without."""
+        marked = any(mark[0] == name and not mark[2] for mark in self._marks)
+        return marked or self.known(name) is not None
 
-    def _new(self, name: str, place: str) -> str:
-        plain = plain_name(name)
-        if not plain.strip("-_."):
-            raise BundleError(f"{place}service {name!r:.80} has neither a letter nor a digit")
+    def owner(self, name: str, space: str = "") -> str | None:
+        """The service that runs as a pod, a replica set or another object of that name."""
+        owners = (own for own in self._original if name.casefold().startswith(f"{own}-".casefold()))
+        service = self.known(name) or max(owners, key=len, default=None)
+        return None if service is None else self.settled(service, space)
+
+    def _new(self, name: str, where: str) -> str:
+        plain, place = _checked(name, where), where and f"{where}: "
         if len(plain) > MAX_NAME:
             plain = plain[: MAX_NAME - len(_CUT_NAME)] + _CUT_NAME
             self._left_out.note(f"{place}service {name!r:.80} is called {plain!r}: its name is cut")
@@ -170,6 +278,19 @@ class Names:
             self._left_out.note(f"{place}service {name!r:.80} {called} {other!r:.80}")
         self._original[free] = name
         return free
+
+
+def _checked(name: str, where: str) -> str:
+    plain = plain_name(name)
+    if not plain.strip("-_."):
+        place = where and f"{where}: "
+        raise BundleError(f"{place}service {name!r:.80} has neither a letter nor a digit")
+    return plain
+
+
+def _mark(name: str, space: str, workload: str) -> str:
+    """What stands for a service until all names are known; no plain name has a slash."""
+    return "/".join((name, space, workload))
 
 
 def in_units(value: Decimal, factor: int) -> int:
@@ -199,12 +320,13 @@ class SignalNames:
         """The name of a metric's signal, and the signal's units per unit of the metric."""
         key = service, metric, labels, ending
         if key not in self._signals:
-            words = " ".join(filter(None, (metric, *(value for _, value in labels), ending)))
-            self._signals[key] = self._new(service, words)
+            rest = " ".join(filter(None, (*(value for _, value in labels), ending)))
+            self._signals[key] = self._new(service, metric, rest)
         return self._signals[key]
 
-    def _new(self, service: str, words: str) -> tuple[str, int]:
-        stem, unit, factor = _plain(words)
+    def _new(self, service: str, metric: str, rest: str) -> tuple[str, int]:
+        words = f"{metric} {rest}".strip()
+        stem, unit, factor = _plain(metric, rest)
         name, number, quoted = stem + unit, 2, f"{words!r:.120}"
         while (service, name) in self._taken:
             name, number = f"{stem}_{number}{unit}", number + 1
@@ -218,16 +340,30 @@ class SignalNames:
         return name, factor
 
 
-def _plain(words: str) -> tuple[str, str, int]:
-    """The name of a signal without its unit, the unit, and the units per unit of the metric."""
-    plain = re.sub(r"[^a-z0-9]+", "_", words.replace("%", "_percent").casefold()).strip("_")
-    plain = plain or "metric"
-    stem, unit, factor = next(
-        (plain.removesuffix(ending), unit, factor)
-        for ending, unit, factor in _UNITS
-        if plain.endswith(ending) and plain != ending.lstrip("_")
-    )
+def _plain(metric: str, rest: str) -> tuple[str, str, int]:
+    """The name of a signal without its unit, the unit, and the units per unit of the metric.
+
+    The unit is the last word of all, or that of the metric before its labels.
+    """
+    stem, unit, factor = _unit_of(_words(f"{metric} {rest}"))
+    own, own_unit, own_factor = _unit_of(_words(metric))
+    if (unit, factor) == _UNITS[-1][1:] and rest and not rest.endswith(PER_SECOND):
+        stem, unit, factor = _words(f"{own} {rest}"), own_unit, own_factor
     if stem + unit in _TAKEN:
         stem = f"metric_{stem}"
     stem = stem if len(stem) <= MAX_NAME else stem[: MAX_NAME - len(CUT)].rstrip("_") + CUT
     return stem, unit, factor
+
+
+def _words(text: str) -> str:
+    plain = re.sub(r"[^a-z0-9]+", "_", text.replace("%", "_percent").casefold()).strip("_")
+    return plain or "metric"
+
+
+def _unit_of(plain: str) -> tuple[str, str, int]:
+    """(name without its unit, the unit of the signal, its units per unit of the metric)."""
+    return next(
+        (plain.removesuffix(ending), unit, factor)
+        for ending, unit, factor in _UNITS
+        if plain.endswith(ending) and plain != ending.lstrip("_")
+    )

@@ -9,12 +9,15 @@ from collections.abc import Iterator, Mapping
 from math import isnan, nan
 from typing import Final
 
+import attrs
+
 from logtriage.recorded.condensing.log_heads import known_level
 from logtriage.recorded.condensing.log_text import read_line, read_message, trace_in
-from logtriage.recorded.condensing.raw_rows import ChangeRow, LogRow, Sample, Span, Usage
+from logtriage.recorded.condensing.raw_rows import ChangeRow, LogRow, Scraped, Span
 from logtriage.recorded.importing.fields import Field, plain_id
-from logtriage.recorded.importing.metric_series import Labels, Metric, Point, SeriesBook, spelled
+from logtriage.recorded.importing.metric_series import Labels, Metric
 from logtriage.recorded.importing.reader import Reader
+from logtriage.recorded.importing.scraped import Kind, Series
 from logtriage.recorded.importing.span_attributes import callee_of, in_words, kind_of, outcome
 
 #: The prefix of severity numbers in words, as protobuf writes them.
@@ -44,8 +47,8 @@ def payloads(document: Field) -> list[Field]:
 
 def items_of(
     payload: Field, kind: str, items: str, reader: Reader
-) -> Iterator[tuple[str, Mapping[str, object], Field]]:
-    """Yield (service, attributes of the resource, item) of all ``items`` of a ``kind``."""
+) -> Iterator[tuple[str, Mapping[str, object], Field, str]]:
+    """Yield (service, attributes of the resource, item, its scope) of ``items`` of a ``kind``."""
     old = f"{_OLD_SCOPES}{kind}"
     lists = [f"resource{kind}", *(("batches",) if kind == "Spans" else ())]
     for resource in (row for name in lists for row in payload[name].items()):
@@ -61,12 +64,12 @@ def items_of(
         for scopes in (f"scope{kind}", old):
             for scope in resource[scopes].items():
                 for item in scope[items].items():
-                    yield service, about, item
+                    yield service, about, item, scope["scope"]["name"].text
 
 
 def logs_of(payload: Field, reader: Reader) -> Iterator[LogRow | ChangeRow]:
     """Yield the log records of an object of OTLP; those with event name ``change.…`` as changes."""
-    for service, _, record in items_of(payload, "Logs", "logRecords", reader):
+    for service, _, record, _ in items_of(payload, "Logs", "logRecords", reader):
         at = record["timeUnixNano"].since_epoch or record["observedTimeUnixNano"].since_epoch
         if at is None:
             raise record["timeUnixNano"].bad("Unix nanoseconds, or observedTimeUnixNano must be")
@@ -100,7 +103,7 @@ def _exception(field: Field) -> str:
 
 def spans_of(payload: Field, reader: Reader) -> Iterator[Span | LogRow]:
     """Yield the spans of an object of OTLP, and the exceptions in them as lines of the log."""
-    for service, _, span in items_of(payload, "Spans", "spans", reader):
+    for service, _, span, _ in items_of(payload, "Spans", "spans", reader):
         trace = plain_id(span["traceId"].needed)
         start = span["startTimeUnixNano"].needed_epoch("nanoseconds")
         end = span["endTimeUnixNano"].whole
@@ -144,10 +147,11 @@ def enumerated(field: Field, known: tuple[str, ...], prefix: str) -> str:
 
 
 _TEMPORALITIES: Final = ("UNSPECIFIED", "DELTA", "CUMULATIVE")
+_BODIES: Final = ("gauge", "sum", "histogram", "exponentialHistogram", "summary")
 
 
-def metrics_of(payload: Field, reader: Reader) -> Iterator[Sample | Usage]:
-    """Yield the samples of an object of OTLP; what they are depends on the kind of metric.
+def metrics_of(payload: Field, reader: Reader) -> Iterator[Scraped]:
+    """Yield the points of an object of OTLP; what they become depends on the kind of metric.
 
     ==================  =====================================================================
     gauge               its value, a signal for each set of attributes
@@ -157,70 +161,56 @@ def metrics_of(payload: Field, reader: Reader) -> Iterator[Sample | Usage]:
     summary             its quantiles, the mean, and how many a second
     ==================  =====================================================================
     """
-    for service, about, row in items_of(payload, "Metrics", "metrics", reader):
+    for service, about, row, scope in items_of(payload, "Metrics", "metrics", reader):
         metric = Metric(service, in_words(about), row["name"].needed, row["unit"].text)
-        yield from _metric(row, metric, reader.book)
+        yield from _metric(row, metric, scope, reader)
 
 
-def _metric(row: Field, metric: Metric, book: SeriesBook) -> Iterator[Sample | Usage]:
-    if "gauge" in row:
-        yield from book.levels(metric, list(_numbers(row["gauge"], metric, book)))
-    elif "sum" in row:
-        body = row["sum"]
-        points = list(_numbers(body, metric, book))
-        if body["isMonotonic"].flag:
-            yield from book.rates(metric, points, delta=_is_delta(body))
-        else:
-            yield from book.levels(metric, points)
-    elif "histogram" in row or "exponentialHistogram" in row:
-        body = row["histogram" if "histogram" in row else "exponentialHistogram"]
-        yield from _distribution(body, metric, book, delta=_is_delta(body))
-    elif "summary" in row:
-        yield from _distribution(row["summary"], metric, book, delta=False)
-        yield from _quantiles(row["summary"], metric, book)
-    else:
-        raise row.bad("a gauge, sum, histogram, exponentialHistogram or summary")
-
-
-def _numbers(body: Field, metric: Metric, book: SeriesBook) -> Iterator[Point]:
-    """Yield the points of a gauge or a sum; ``book`` notes infinite values, and NaN is skipped."""
+def _metric(row: Field, metric: Metric, scope: str, reader: Reader) -> Iterator[Scraped]:
+    name = next(filter(row.fields.__contains__, _BODIES), "")
+    body = row[name]
+    if not name:
+        raise row.bad(f"a {', '.join(_BODIES[:-1])} or {_BODIES[-1]}")
+    is_spread, is_delta = name not in ("gauge", "sum"), name != "summary" and _is_delta(body)
+    counts, deltas = (Kind.SPREAD, Kind.SPREAD_DELTA) if is_spread else (Kind.COUNT, Kind.DELTA)
+    kind = deltas if is_delta else counts
+    if name == "gauge" or (name == "sum" and not body["isMonotonic"].flag):
+        kind = Kind.LEVEL
     for point in _points(body):
-        if "asDouble" not in point and "asInt" not in point:
-            raise point.bad("a data point with asDouble or asInt")
-        value = point["asDouble"].number if "asDouble" in point else point["asInt"].whole
-        if value is not None:
-            yield _point(point, float(value))
-        elif point["asDouble"].value == "NaN":
-            book.skip_nan(metric)
-        else:  # a whole number is always finite
-            book.left_out.add(f"{metric.name}: infinite values")
+        at = point["timeUnixNano"].needed_epoch("nanoseconds")
+        labels, since = _labels_of(point), point["startTimeUnixNano"].since_epoch or 0
+        series = Series(metric, labels, kind, point.where, scope)
+        if is_spread:
+            count, total = float(point["count"].count), _or_nan(point["sum"])
+            yield reader.scraped.point(series, at, since, count, total)
+        elif (value := _number(point, metric, reader)) is not None:
+            yield reader.scraped.point(series, at, since, value)
+        for quantile in point["quantileValues"].items():
+            yield from _quantile(quantile, series, at, reader)
 
 
-def _quantiles(body: Field, metric: Metric, book: SeriesBook) -> Iterator[Sample | Usage]:
-    for point in body["dataPoints"].items():
-        at, labels = point["timeUnixNano"].needed_epoch("nanoseconds"), _labels_of(point)
-        for row in point["quantileValues"].items():
-            # As protobuf has it, 0 is not written.
-            quantile, value = (
-                0.0 if row[name].value is None else _or_nan(row[name])
-                for name in ("quantile", "value")
-            )
-            if not isnan(quantile) and not isnan(value):
-                level = Point(at, 0, (*labels, ("quantile", f"p{100 * quantile:g}")), (value,))
-                yield from book.levels(metric, [level])
+def _number(point: Field, metric: Metric, reader: Reader) -> float | None:
+    """The value of a point; None if it is infinite, which is noted, or NaN."""
+    if "asDouble" not in point and "asInt" not in point:
+        raise point.bad("a data point with asDouble or asInt")
+    value = point["asDouble"].number if "asDouble" in point else point["asInt"].whole
+    if value is None and point["asDouble"].value == "NaN":
+        reader.book.skip_nan(metric, point.where)
+    elif value is None:  # a whole number is always finite
+        reader.left_out.add(f"{metric.name}: infinite values")
+    return None if value is None else float(value)
 
 
-def _distribution(
-    body: Field, metric: Metric, book: SeriesBook, *, delta: bool
-) -> Iterator[Sample]:
-    points = [
-        _point(point, float(point["count"].count), _or_nan(point["sum"])) for point in _points(body)
-    ]
-    for at, since, (count, total) in book.grown(metric, points, delta=delta):
-        yield from book.sample(metric, "per second", at, count, since=since)
-        if count > 0 and not isnan(total):
-            ending = f"mean {spelled(metric.unit)}"
-            yield from book.sample(metric, ending, at, total / count, since=since)
+def _quantile(row: Field, series: Series, at: int, reader: Reader) -> Iterator[Scraped]:
+    # As protobuf has it, 0 is not written.
+    quantile, value = (
+        0.0 if row[name].value is None else _or_nan(row[name]) for name in ("quantile", "value")
+    )
+    if not isnan(quantile) and not isnan(value):
+        labels = (*series.labels, ("quantile", f"p{100 * quantile:g}"))
+        yield reader.scraped.point(
+            attrs.evolve(series, labels=labels, kind=Kind.LEVEL), at, 0, value
+        )
 
 
 def _points(body: Field) -> Iterator[Field]:
@@ -228,12 +218,6 @@ def _points(body: Field) -> Iterator[Field]:
     for point in body["dataPoints"].items():
         if not (point["flags"].whole or 0) & 1:
             yield point
-
-
-def _point(point: Field, *values: float) -> Point:
-    since = point["startTimeUnixNano"].since_epoch or 0
-    at = point["timeUnixNano"].needed_epoch("nanoseconds")
-    return Point(at, since, _labels_of(point), values)
 
 
 def _or_nan(field: Field) -> float:

@@ -14,8 +14,7 @@ class Reader:
 
     ``label`` is the label that names the service in metrics and streams of logs (None: the first of
     the usual labels). ``has_alerts``: there was a document of alerts, even without an alert.
-    ``book`` has the series of metrics, ``scraped`` those of Prometheus before. ``containers`` maps
-    the value of a service label of Prometheus to the containers named beside it.
+    ``scraped`` has the series of metrics until everything is read, then ``book`` makes samples.
     """
 
     left_out: LeftOut
@@ -24,7 +23,6 @@ class Reader:
     names: Names = attrs.field(init=False)
     book: SeriesBook = attrs.field(init=False)
     scraped: ScrapedBook = attrs.field(factory=ScrapedBook, init=False)
-    containers: dict[str, set[str]] = attrs.field(factory=dict, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.names, self.book = Names(self.left_out), SeriesBook(self.left_out)

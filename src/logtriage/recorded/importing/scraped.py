@@ -1,14 +1,17 @@
-"""Series of Prometheus, which do not say whether they count or measure a level.
+"""Series of metrics, whose meaning is known once everything is read.
 
-That is known once everything is read. A metric counts if its name ends as those of counters do, or
-an exporter is known to count it. Any other counts only if all its series that move are whole
-numbers that rise in nearly every interval, by a tenth at most: a leak that is seen grows faster.
-What falls at random is a level, whatever its name: a counter falls to about 0 alone.
+Those of OTLP say what they measure; their points come in batches, by scope and by process. Those of
+Prometheus do not say whether they count or measure a level. A metric counts if its name ends as
+those of counters do, or an exporter is known to count it. Any other counts only if all its series
+that move are whole numbers that rise in nearly every interval, by a tenth at most: a leak that is
+seen grows faster. What falls at random is a level, whatever its name: a counter falls to about 0
+alone.
 """
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
 from itertools import groupby, pairwise
 from operator import attrgetter, itemgetter
 from statistics import median
@@ -16,8 +19,10 @@ from typing import Final
 
 import attrs
 
+from logtriage._lib.grouping import grouped
 from logtriage.recorded.condensing.log_heads import SERVER_ERROR
 from logtriage.recorded.condensing.raw_rows import Sample, Scraped, Usage
+from logtriage.recorded.condensing.ticks import interval_of
 from logtriage.recorded.importing.metric_series import Labels, Metric, Point, SeriesBook
 
 _GROWING: Final = ("_total", "_count", "_sum")
@@ -46,13 +51,20 @@ _STATE: Final = re.compile(
     r"(?:^|_)(?:bytes|memory|heap|disk|size|length|depth|used|usage|free|available|lag|backlog|age"
     r"|pending|waiting|queued?|active|open|connections|threads|sessions|goroutines)(?:_|$)"
 )
-#: Labels of counters with the status of an answer.
+#: Labels of counters with the status of an answer, and the status of a failed span.
 _STATUSES: Final = (
     *("code", "status", "status_code", "http_code", "http_status", "http_status_code"),
-    *("http_response_status_code", "response_code"),
+    *("http_response_status_code", "response_code", "otel_status_code"),
 )
+_SPAN_FAILED: Final = ("ERROR", "STATUS_CODE_ERROR")
+#: Labels that tell targets of Prometheus apart: all series of a target are scraped together.
+_TARGET: Final = ("cluster", "namespace", "job", "instance", "pod")
+#: The two counters of a distribution.
+_PAIR: Final = ("sum", "count")
 #: Intervals that are enough to tell how a metric moves.
 _ENOUGH: Final = 10
+#: Scrapes that are enough to tell their interval.
+_FEW: Final = 5
 _SHOWN: Final = 10
 
 
@@ -103,66 +115,265 @@ def _falls_at_random(every: Sequence[_Moves]) -> bool:
     return 10 * sum(one.falls for one in every) > moved or 4 * restarts > max(moved, 8)
 
 
+def _target(labels: Labels) -> tuple[str, ...]:
+    every = dict(labels)
+    return tuple(every.get(key, "") for key in _TARGET)
+
+
+def _repeats(changed: Mapping[int, bool]) -> frozenset[int]:
+    """The times at which an answer has the values of the scrape before once more.
+
+    ``changed`` are all times of a target, and whether any of its values is a new one. If the step
+    of a query is shorter than the interval of scrapes, that is so at every second or third time.
+    """
+    times, fresh = sorted(changed), sorted(at for at in changed if changed[at])
+    step, interval = interval_of(times), interval_of(fresh)
+    if step is None or interval is None or len(fresh) < _FEW or interval < 2 * step:
+        return frozenset()
+    every = round(interval / step)
+    places = {at: round((at - times[0]) / step) % every for at in times}
+    place, count = Counter(places[at] for at in fresh).most_common(1)[0]
+    is_regular = 10 * count >= 9 * len(fresh)
+    return frozenset(at for at in times if is_regular and places[at] != place)
+
+
 def _is_failed(labels: Labels) -> bool:
-    return any(key in _STATUSES and SERVER_ERROR.fullmatch(value) for key, value in labels)
+    return any(
+        key.replace(".", "_") in _STATUSES
+        and (value in _SPAN_FAILED or SERVER_ERROR.fullmatch(value) is not None)
+        for key, value in labels
+    )
+
+
+class Kind(StrEnum):
+    """What the values of a series are."""
+
+    LEVEL = "level"
+    #: Counts since a beginning, or since the point before; so do distributions.
+    COUNT = "count"
+    DELTA = "delta"
+    SPREAD = "spread"
+    SPREAD_DELTA = "spread delta"
+
+
+#: Kinds that count since a process began.
+_SINCE_START: Final = (Kind.COUNT, Kind.SPREAD)
+
+
+@attrs.frozen
+class Answered:
+    """A series in an answer of Prometheus: ``name`` is the metric's own, or stands in for it."""
+
+    name: str
+    labels: Labels
+    is_named: bool
+    where: str = attrs.field(eq=False)
+
+
+@attrs.frozen
+class Series:
+    """A series of OTLP, or of Prometheus once its service and its place are known."""
+
+    metric: Metric
+    labels: Labels
+    kind: Kind
+    where: str = attrs.field(eq=False)
+    scope: str = ""
 
 
 @attrs.define
 class ScrapedBook:
-    """The series of all answers of Prometheus, each by its number."""
+    """The series of all documents, each by its number."""
 
-    #: (metric, labels, whether its name is its own, its place) of each series.
-    _series: list[tuple[Metric, Labels, bool, str]] = attrs.Factory(list)
-    #: By name, whether that is the metric's own, and series.
-    _moves: dict[tuple[str, bool], dict[tuple[Metric, Labels], _Moves]] = attrs.Factory(dict)
+    _series: list[Answered | Series] = attrs.Factory(list)
+    _numbers: dict[Answered | Series, int] = attrs.Factory(dict)
+    _moves: defaultdict[int, _Moves] = attrs.Factory(lambda: defaultdict(_Moves))
+    #: The names of metrics of Prometheus.
+    _named: set[str] = attrs.Factory(set)
+    #: Rows by number.
+    _rows: Counter[int] = attrs.Factory(Counter)
+    #: By target of Prometheus and time: whether any of its values changed.
+    _scrapes: defaultdict[tuple[str, ...], dict[int, bool]] = attrs.Factory(
+        lambda: defaultdict(dict)
+    )
 
-    def rows(
-        self,
-        metric: Metric,
-        labels: Labels,
-        values: dict[int, float],
-        where: str,
-        *,
-        is_named: bool,
-    ) -> Iterator[Scraped]:
-        """Yield the values of a series by Unix ms; without ``is_named`` it has no name itself."""
-        self._series.append((metric, labels, is_named, where))
-        every = self._moves.setdefault((metric.name, is_named), {})
-        moves = every.setdefault((metric, labels), _Moves())
+    def rows(self, series: Answered, values: Mapping[int, float]) -> Iterator[Scraped]:
+        """Yield the values of a series by Unix ms."""
+        number, scrapes = self._number(series), self._scrapes[_target(series.labels)]
+        times = sorted(values)
         if len(values) > 1:
-            moves.add([values[at] for at in sorted(values)])
+            self._moves[number].add([values[at] for at in times])
+        for before, at in pairwise((times[:1] or [0]) + times):
+            scrapes[at] = scrapes.get(at, False) or values[at] != values[before]
         for at, value in values.items():
-            yield Scraped(at, metric.service, len(self._series), value)
+            self._rows[number] += 1
+            yield Scraped(number, 1_000_000 * at, (value,))
 
-    def samples(self, rows: Iterable[Scraped], book: SeriesBook) -> Iterator[Sample | Usage]:
-        """Yield the samples of all rows, which come in order of time; notes say what counts."""
-        counters = self._counters(book.left_out.note)
-        for at, group in groupby(rows, key=attrgetter("at")):
-            together: defaultdict[tuple[Metric, bool], list[Point]] = defaultdict(list)
+    def point(self, series: Series, at: int, since: int, *values: float) -> Scraped:
+        """The row of a point of OTLP; times are in Unix ns."""
+        number = self._number(series)
+        self._rows[number] += 1
+        return Scraped(number, at, values, since)
+
+    def _number(self, series: Answered | Series) -> int:
+        number = self._numbers.setdefault(series, len(self._series))
+        if number == len(self._series):
+            self._series.append(series)
+            if isinstance(series, Answered) and series.is_named:
+                self._named.add(series.name)
+        return number
+
+    @property
+    def answered(self) -> dict[int, Answered]:
+        """The series of Prometheus by number."""
+        every = enumerate(self._series)
+        return {number: series for number, series in every if isinstance(series, Answered)}
+
+    def rows_without(self, kept: Iterable[int]) -> int:
+        """How many rows have series of Prometheus that are none of ``kept``."""
+        return sum(self._rows[number] for number in self.answered.keys() - {*kept})
+
+    def settle(
+        self,
+        metric_of: Mapping[int, tuple[Metric, Labels]],
+        names: Mapping[str, str],
+        note: Callable[[str], None],
+    ) -> None:
+        """Replace the series of Prometheus that have a metric, and give services final names."""
+        counters = self._counters(metric_of, note)
+        for number, series in enumerate(self._series):
+            if isinstance(series, Series):
+                service = names.get(series.metric.service, series.metric.service)
+                metric = attrs.evolve(series.metric, service=service)
+                self._series[number] = attrs.evolve(series, metric=metric)
+            elif number in metric_of:
+                kind = Kind.COUNT if (series.name, series.is_named) in counters else Kind.LEVEL
+                self._series[number] = Series(*metric_of[number], kind, series.where)
+        counts = (
+            (series.metric.name, self._rows[number])
+            for number, series in enumerate(self._series)
+            if isinstance(series, Series) and series.kind in _SINCE_START
+        )
+        for name, rows in grouped(counts).items():
+            if max(rows) == 1:
+                note(f"{name}: a counter needs two values in a series, and has one")
+
+    def samples(
+        self, rows: Callable[[], Iterable[Scraped]], book: SeriesBook
+    ) -> Iterator[Sample | Usage]:
+        """Yield the samples of all rows, which come in order of time."""
+        repeats = {target: _repeats(times) for target, times in self._scrapes.items()}
+        skipped = {
+            number: repeats[target]
+            for series, number in self._numbers.items()
+            if isinstance(series, Answered) and repeats[target := _target(series.labels)]
+        }
+        if skipped:
+            book.left_out.note(
+                "a query's step is shorter than the interval of scrapes: repeats are left out of "
+                "rates"
+            )
+        failing = {
+            (series.metric.service, series.metric.name)
+            for series in self._series
+            if isinstance(series, Series) and _is_failed(series.labels)
+        }
+        apart, unclear = self._writers(rows())
+        for (service, name), where in unclear.items():
+            book.left_out.add(
+                f"{name} of {service} falls without a restart, as counts of several processes do "
+                "that have no service.instance.id",
+                where,
+            )
+        for nano, group in groupby(rows(), key=attrgetter("nano")):
+            together: defaultdict[tuple[Metric, Kind], list[Point]] = defaultdict(list)
+            pairs: defaultdict[tuple[Metric, Labels], dict[str, float]] = defaultdict(dict)
+            places: dict[tuple[Metric, Kind], str] = {}
             for row in group:
-                metric, labels, is_named, book.left_out.where = self._series[row.instance - 1]
-                point = Point(1_000_000 * at, since=0, labels=labels, values=(row.value,))
-                together[metric, is_named and metric.name in counters].append(point)
-            for (metric, counts), points in together.items():
-                yield from (book.rates if counts else book.levels)(metric, points)
-                failed = [point for point in points if counts and _is_failed(point.labels)]
-                if failed and not metric.name.endswith("_sum"):
-                    yield from book.rates(attrs.evolve(metric, name=f"{metric.name}_5xx"), failed)
+                series, kind = self._series[row.instance], Kind.LEVEL
+                if not isinstance(series, Series):
+                    continue
+                metric, kind = series.metric, series.kind
+                if (metric.service, metric.name) in unclear:
+                    continue
+                if kind is Kind.COUNT and row.at in skipped.get(row.instance, ()):
+                    continue
+                if (metric.service, metric.instance) in apart:
+                    metric = attrs.evolve(metric, instance=f"{metric.instance} {row.since}")
+                stem, _, end = metric.name.rpartition("_")
+                if kind is Kind.COUNT and end in _PAIR and self._is_pair(stem):
+                    pairs[attrs.evolve(metric, name=stem), series.labels][end] = row.values[0]
+                    if end == "sum":
+                        continue
+                point = Point(row.nano, row.since, series.labels, row.values, series.scope)
+                together[metric, kind].append(point)
+                places[metric, kind] = series.where
+            for (metric, labels), pair in pairs.items():
+                if len(pair) == 2:
+                    counts = Point(nano, 0, labels, (pair["count"], pair["sum"]))
+                    yield from book.distributions(metric, [counts], counted=False)
+            for (metric, kind), points in together.items():
+                book.left_out.where = places[metric, kind]
+                is_delta = kind in (Kind.DELTA, Kind.SPREAD_DELTA)
+                if kind is Kind.LEVEL:
+                    yield from book.levels(metric, points)
+                elif kind in (Kind.SPREAD, Kind.SPREAD_DELTA):
+                    yield from book.distributions(metric, points, delta=is_delta)
+                else:
+                    fails = (metric.service, metric.name) in failing
+                    failed = _is_failed if fails else None
+                    yield from book.rates(metric, points, delta=is_delta, failed=failed)
+
+    def _writers(
+        self, rows: Iterable[Scraped]
+    ) -> tuple[set[tuple[str, str]], dict[tuple[str, str], str]]:
+        """Instances of services in which several processes count, and metrics that fall at random.
+
+        Processes are told apart by when they began, if they overlap; the others are (service, name)
+        with a place.
+        """
+        lives: dict[tuple[int, int], tuple[int, int]] = {}
+        moved, falls = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
+        last: dict[tuple[int, int], float] = {}
+        for row in rows:
+            series = self._series[row.instance]
+            if not row.since or not isinstance(series, Series) or series.kind not in _SINCE_START:
+                continue
+            key, value = (row.instance, row.since), row.values[0]
+            lives[key] = lives.get(key, (row.nano, 0))[0], row.nano
+            moved[key] += value != last.get(key, value)
+            falls[key] += value < last.get(key, value)
+            last[key] = value
+        apart = set[tuple[str, str]]()
+        for (one, (_, until)), (other, (since, _)) in pairwise(sorted(lives.items())):
+            series = self._series[one[0]]
+            if one[0] == other[0] and since <= until and isinstance(series, Series):
+                apart.add((series.metric.service, series.metric.instance))
+        unclear: dict[tuple[str, str], str] = {}
+        for key, count in falls.items():
+            series = self._series[key[0]]
+            if 10 * count > moved[key] and isinstance(series, Series):
+                unclear.setdefault((series.metric.service, series.metric.name), series.where)
+        return apart, unclear
+
+    def _is_pair(self, stem: str) -> bool:
+        """Whether a metric of Prometheus has both a sum and a count."""
+        return all(f"{stem}_{end}" in self._named for end in _PAIR)
 
     def _is_of_pair(self, name: str) -> bool:
         """Whether a ``_sum`` has its ``_count``, or the reverse; True for any other name."""
         stem, _, end = name.rpartition("_")
-        other = {"sum": "count", "count": "sum"}.get(end)
-        return other is None or any(
-            (f"{stem}_{each}", True) in self._moves for each in (other, "bucket")
-        )
+        return end not in _PAIR or self._is_pair(stem) or f"{stem}_bucket" in self._named
 
-    def _counters(self, note: Callable[[str], None]) -> set[str]:
-        """The names of metrics that count."""
-        counters = set[str]()
+    def _counters(self, kept: Iterable[int], note: Callable[[str], None]) -> set[tuple[str, bool]]:
+        """The metrics that count: their names, and whether these are their own."""
+        counters = set[tuple[str, bool]]()
         told = defaultdict[str, list[str]](list)
-        for (name, is_named), every in sorted(self._moves.items(), key=itemgetter(0)):
-            moving = [moves for moves in every.values() if moves.moved]
+        answered = self.answered
+        pairs = ((answered[number], number) for number in kept)
+        every = grouped(((one.name, one.is_named), number) for one, number in pairs)
+        for (name, is_named), numbers in sorted(every.items(), key=itemgetter(0)):
+            moving = [moves for number in numbers if (moves := self._moves[number]).moved]
             rises = bool(moving) and all(2 * one.rises > one.intervals >= _ENOUGH for one in moving)
             rises = rises and not any(one.falls for one in moving)
             named = is_named and name.endswith(_GROWING)
@@ -174,7 +385,7 @@ class ScrapedBook:
                 steady = is_named and rises and all(one.is_steady for one in moving)
                 counts = steady and not _STATE.search(name)
             if counts:
-                counters.add(name)
+                counters.add((name, is_named))
             if counts and not ends:
                 told["taken for counters, and shown per second"].append(name)
             elif (named or is_known) and not counts:
