@@ -33,7 +33,7 @@ from logtriage.adapters.local.chat import Chat
 from logtriage.adapters.local.play import Attempt, Decoding, play
 from logtriage.adapters.local.player import load_tokenizer
 from logtriage.adapters.trl import TriageEnv, triage_rows
-from logtriage.conversations.tools import openai_tools
+from logtriage.adapters.trl.environments import tools_offered
 from logtriage.drawing.generator import make_incident
 from logtriage.errors import InvalidInput
 from logtriage.rng import hash_name
@@ -262,16 +262,9 @@ def _step_of(line: str) -> int:
 class Trainer(GRPOTrainer):
     """Learns without the columns that are padding: TRL pads to the longest episode of a step."""
 
-    #: What TRL shows of tools, by the name of their environment: here they are its name, as JSON.
-    _env_tools: dict[str, Any]
-
     def compute_loss(self, model: Any, inputs: dict[str, Any], **named: Any) -> Any:
         """The loss of a backward pass; it is the same with padding."""
         return super().compute_loss(model, unpadded(inputs), **named)
-
-    def show_tools(self) -> None:
-        """Show tools as the fast loop does: TRL sorts them by name, and names no remedies."""
-        self._env_tools = {tools: json.loads(tools) for tools in self._env_tools}
 
 
 def unpadded(inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -334,15 +327,12 @@ def check_manner(settings: Settings, chat: Chat) -> None:
 
 
 def rows_to_play(settings: Settings) -> list[dict[str, Any]]:
-    """The data set: incidents in order, none of them twice; for TRL's loop with their tools."""
+    """The data set: incidents in order, none of them twice."""
     count = settings.steps * settings.incidents
     incidents = incidents_of(settings, TRAIN_SPLIT, settings.first, count)
     if settings.loop == "fast":
         return [{"prompt": incident.id} for incident in incidents]
-    rows = triage_rows([incident.id for incident in incidents])
-    for row, incident in zip(rows, incidents, strict=True):
-        row["environment"] = json.dumps(openai_tools(incident))
-    return rows
+    return triage_rows([incident.id for incident in incidents])
 
 
 def make_trainer(
@@ -350,24 +340,18 @@ def make_trainer(
 ) -> GRPOTrainer:
     """The trainer of a run."""
     named: dict[str, Any]
-    rows = rows_to_play(settings)
     if settings.loop == "fast":
         named = {"rollout_func": Rollouts(chat, settings, record), "reward_funcs": [grade_reward]}
     else:
-        named = {
-            "environment_factory": {row["environment"]: TriageEnv for row in rows},
-            "reward_funcs": [record.note],
-        }
+        named = {"environment_factory": TriageEnv, "reward_funcs": [record.note]}
     trainer = Trainer(
         model=model,
         args=config_of(settings, out),
-        train_dataset=Dataset.from_list(rows),
+        train_dataset=Dataset.from_list(rows_to_play(settings)),
         processing_class=chat.tokenizer,
         callbacks=[],
         **named,
     )
-    if settings.loop == "trl":
-        trainer.show_tools()
     trainer.remove_callback(PrinterCallback)
     return trainer
 
@@ -425,6 +409,21 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
     return about
 
 
+def first_prompt(settings: Settings, chat: Chat) -> list[int]:
+    """The ids of the first prompt as the loop renders it: TRL sorts the tools by name."""
+    (incident,) = incidents_of(settings, TRAIN_SPLIT, settings.first, 1)
+    if settings.loop == "fast":
+        return list(chat.begin(incident)[1])
+    environment, (row,) = TriageEnv(), triage_rows([incident.id])
+    *above, last = row["prompt"]
+    shown = {**last, "content": last["content"] + environment.reset(**row)}
+    tools = [getattr(environment, name) for name in sorted(tools_offered(TriageEnv))]
+    prompt: Any = chat.tokenizer.apply_chat_template(
+        [*above, shown], tools=tools, add_generation_prompt=True, return_dict=True
+    )
+    return list(prompt["input_ids"])
+
+
 def show(settings: Settings, console: Console) -> bool:
     """The dry run: settings, the first prompt with its tools, and whether the memory suffices.
 
@@ -434,8 +433,7 @@ def show(settings: Settings, console: Console) -> bool:
     quieten()
     chat = Chat(load_tokenizer(settings.model, settings.template))
     check_manner(settings, chat)
-    (incident,) = incidents_of(settings, TRAIN_SPLIT, settings.first, 1)
-    _, prompt = chat.begin(incident)
+    prompt = first_prompt(settings, chat)
     console.print(json.dumps(attrs.asdict(settings), indent=1), markup=False)
     console.print(f"the first prompt, {len(prompt)} tokens:\n", markup=False)
     console.print(chat.tokenizer.decode(prompt), markup=False, soft_wrap=True)

@@ -301,8 +301,7 @@ def test_trl_s_own_loop_plays_the_prompt_that_the_dry_run_shows(tmp_path, monkey
     grpo.run(settings, tmp_path / "run", "grpo")
     lines = (tmp_path / "run" / "played.jsonl").read_text().splitlines()
     assert len(lines) == 2
-    incident = make_incident("single_crash-v4/train/1000000")
-    _, prompt = Chat(load_tokenizer(tiny_model())).begin(incident)
+    prompt = grpo.first_prompt(settings, Chat(load_tokenizer(tiny_model())))
     assert shown[:2] == [prompt, prompt]
 
 
