@@ -10,6 +10,7 @@ again, so the same command goes on where it stopped. ``arms.csv`` has a row for 
 ``arms.md`` the tables; both are written after each arm. All play the same incidents of ``test``.
 """
 
+import shlex
 from collections.abc import Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
@@ -37,7 +38,7 @@ from training.common.figures import (
     write_rows,
 )
 from training.common.files import save_text
-from training.common.options import ProgramParser
+from training.common.options import ProgramParser, as_options
 from training.common.parts import is_finished, run_parts
 from training.common.ppo import EVAL_INCIDENTS
 from training.common.tasks import EVAL_SPLIT, ids_of, incident_of
@@ -113,11 +114,7 @@ def run(question: Question, out: Path, seeds: int, at_once: int, console: Consol
     """Run what is not finished, arm by arm, and write the tables after each."""
     shared = {"task": question.task, "eval-incidents": question.judged, **question.options}
     for arm, options in question.arms.items():
-        words = [
-            word
-            for name, value in {**shared, **options}.items()
-            for word in (f"--{name}", str(value))
-        ]
+        words = shlex.split(as_options({**shared, **options}))
         commands = {
             f"{arm}-{seed}": [question.recipe, *words, "--seed", str(seed)] for seed in range(seeds)
         }

@@ -16,7 +16,7 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,7 +25,7 @@ import torch
 from datasets import Dataset
 from rich.console import Console
 from rich.progress import Progress
-from transformers import PrinterCallback, TrainerCallback
+from transformers import PrinterCallback, TrainerCallback, TrainerState
 from trl import GRPOConfig, GRPOTrainer
 
 from logtriage.adapters.episode import Episode
@@ -33,6 +33,7 @@ from logtriage.adapters.local.chat import Chat
 from logtriage.adapters.local.play import Attempt, Decoding, play
 from logtriage.adapters.local.player import load_tokenizer
 from logtriage.adapters.trl import TriageEnv, triage_rows
+from logtriage.adapters.trl.environments import tools_offered
 from logtriage.drawing.generator import make_incident
 from logtriage.errors import InvalidInput
 from logtriage.rng import hash_name
@@ -130,24 +131,18 @@ def is_barred(incident: str, share: float) -> bool:
 
 
 class Rollouts:
-    """Plays the episodes of a step: TRL's ``rollout_func``, whose prompts are incident ids.
-
-    ``seconds`` are those of playing in the last step.
-    """
+    """Plays the episodes of a step: TRL's ``rollout_func``, whose prompts are incident ids."""
 
     def __init__(self, chat: Chat, settings: Settings, record: "Record") -> None:
         self._chat, self._settings, self._record = chat, settings, record
-        self.seconds = 0.0
 
     def __call__(self, prompts: Sequence[str], trainer: GRPOTrainer) -> dict[str, Any]:
         """Ids, masks and grades of attempts at these incidents, in order."""
         began, settings = time.perf_counter(), self._settings
         step = trainer.state.global_step + 1
-        attempts: dict[str, int] = {}
-        wanted = []
-        for name in prompts:
-            number = attempts[name] = attempts.get(name, -1) + 1
-            wanted.append((make_incident(name), number))
+        wanted = [
+            (make_incident(name), place % settings.group) for place, name in enumerate(prompts)
+        ]
         decoding = Decoding(
             settings.temperature, settings.seed, len(wanted), settings.max_tokens,
             settings.max_context,
@@ -163,7 +158,6 @@ class Rollouts:
         self._record.step(step, played, time.perf_counter() - began)
         if settings.shuffled:
             grades = shuffled(grades, settings.group, f"{settings.seed} {step}")
-        self.seconds = time.perf_counter() - began
         return {
             "prompt_ids": [attempt.prompt for attempt in played],
             "completion_ids": [attempt.ids for attempt in played],
@@ -180,14 +174,8 @@ def grade_reward(grade: Sequence[float | None], **_: Any) -> list[float | None]:
 
 def shuffled(grades: Sequence[float | None], group: int, key: str) -> list[float | None]:
     """Grades exchanged among the attempts of each group, drawn by a key."""
-    result: list[float | None] = []
-    for start in range(0, len(grades), group):
-        order = sorted(
-            range(start, min(start + group, len(grades))),
-            key=lambda place: hash_name(f"{key} {place}"),
-        )
-        result += [grades[place] for place in order]
-    return result
+    drawn = [(place // group, hash_name(f"{key} {place}")) for place in range(len(grades))]
+    return [grades[place] for place in sorted(range(len(grades)), key=drawn.__getitem__)]
 
 
 class Record:
@@ -251,6 +239,14 @@ class Record:
                 f"{told['handed_over']:.0%} handed over; raise --temperature, or imitate longer"
             )
 
+    def note(
+        self, environments: Sequence[TriageEnv], trainer_state: TrainerState, **_: Any
+    ) -> list[None]:
+        """A reward function that adds no reward: it appends what TRL's own loop played."""
+        episodes = [environment.episode for environment in environments]
+        self.append(trainer_state.global_step + 1, episodes)
+        return [None] * len(episodes)
+
 
 def _step_of(line: str) -> int:
     """The step of a line of episodes or steps; a table's head is step 0."""
@@ -258,23 +254,6 @@ def _step_of(line: str) -> int:
         return int(json.loads(line)["step"])
     number = line.partition(",")[0]
     return int(number) if number.isdigit() else 0
-
-
-class PlainRecord:
-    """A reward function that adds no reward: it records what TRL's own loop played."""
-
-    __name__ = "record"
-
-    def __init__(self, record: Record, trainer: Callable[[], GRPOTrainer]) -> None:
-        self._record, self._trainer = record, trainer
-
-    def __call__(
-        self, completions: Sequence[Any], environments: Sequence[TriageEnv], **_: Any
-    ) -> list[None]:
-        """Note a step."""
-        episodes = [environment.episode for environment in environments]
-        self._record.append(self._trainer().state.global_step + 1, episodes)
-        return [None] * len(completions)
 
 
 # -- learning --------------------------------------------------------------------------------
@@ -339,15 +318,21 @@ def config_of(settings: Settings, out: Path) -> GRPOConfig:
     )
 
 
-def rows_to_play(settings: Settings, chat: Chat) -> Dataset:
+def check_manner(settings: Settings, chat: Chat) -> None:
+    """Refuse settings that do not fit how the model plays (InvalidInput)."""
+    if settings.loop == "trl" and (chat.manner.style != "text" or not chat.manner.rules):
+        raise InvalidInput("loop trl: plays text with rules; take --loop fast for this model")
+    if settings.barred and not chat.is_notation:
+        raise InvalidInput("barred: goes with a model of notation")
+
+
+def rows_to_play(settings: Settings) -> list[dict[str, Any]]:
     """The data set: incidents in order, none of them twice."""
     count = settings.steps * settings.incidents
     incidents = incidents_of(settings, TRAIN_SPLIT, settings.first, count)
     if settings.loop == "fast":
-        return Dataset.from_list([{"prompt": incident.id} for incident in incidents])
-    if chat.manner.style != "text" or not chat.manner.rules:
-        raise InvalidInput("loop trl: plays text with rules; take --loop fast for this model")
-    return Dataset.from_list(triage_rows([incident.id for incident in incidents]))
+        return [{"prompt": incident.id} for incident in incidents]
+    return triage_rows([incident.id for incident in incidents])
 
 
 def make_trainer(
@@ -355,24 +340,19 @@ def make_trainer(
 ) -> GRPOTrainer:
     """The trainer of a run."""
     named: dict[str, Any]
-    made: list[GRPOTrainer] = []
     if settings.loop == "fast":
         named = {"rollout_func": Rollouts(chat, settings, record), "reward_funcs": [grade_reward]}
     else:
-        named = {
-            "environment_factory": TriageEnv,
-            "reward_funcs": [PlainRecord(record, lambda: made[0])],
-        }
+        named = {"environment_factory": TriageEnv, "reward_funcs": [record.note]}
     trainer = Trainer(
         model=model,
         args=config_of(settings, out),
-        train_dataset=rows_to_play(settings, chat),
+        train_dataset=Dataset.from_list(rows_to_play(settings)),
         processing_class=chat.tokenizer,
         callbacks=[],
         **named,
     )
     trainer.remove_callback(PrinterCallback)
-    made.append(trainer)
     return trainer
 
 
@@ -402,6 +382,7 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
         return about
     began = time.perf_counter(), time.process_time()
     model, chat = load(settings)
+    check_manner(settings, chat)
     save_json(out / RUN, about)
     after = last_step(out / "checkpoints")
     before: list[Row] = []
@@ -428,16 +409,31 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
     return about
 
 
+def first_prompt(settings: Settings, chat: Chat) -> list[int]:
+    """The ids of the first prompt as the loop renders it: TRL sorts the tools by name."""
+    (incident,) = incidents_of(settings, TRAIN_SPLIT, settings.first, 1)
+    if settings.loop == "fast":
+        return list(chat.begin(incident)[1])
+    environment, (row,) = TriageEnv(), triage_rows([incident.id])
+    *above, last = row["prompt"]
+    shown = {**last, "content": last["content"] + environment.reset(**row)}
+    tools = [getattr(environment, name) for name in sorted(tools_offered(TriageEnv))]
+    prompt: Any = chat.tokenizer.apply_chat_template(
+        [*above, shown], tools=tools, add_generation_prompt=True, return_dict=True
+    )
+    return list(prompt["input_ids"])
+
+
 def show(settings: Settings, console: Console) -> bool:
     """The dry run: settings, the first prompt with its tools, and whether the memory suffices.
 
     Raises:
-        InvalidInput: for a template or model that cannot be used.
+        InvalidInput: for a template, model or setting that cannot be used.
     """
     quieten()
     chat = Chat(load_tokenizer(settings.model, settings.template))
-    (incident,) = incidents_of(settings, TRAIN_SPLIT, settings.first, 1)
-    _, prompt = chat.begin(incident)
+    check_manner(settings, chat)
+    prompt = first_prompt(settings, chat)
     console.print(json.dumps(attrs.asdict(settings), indent=1), markup=False)
     console.print(f"the first prompt, {len(prompt)} tokens:\n", markup=False)
     console.print(chat.tokenizer.decode(prompt), markup=False, soft_wrap=True)

@@ -20,7 +20,6 @@ import attrs
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from rich.console import Console
 from tensordict import TensorDict
 from torch import Tensor, nn
 from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
@@ -66,7 +65,7 @@ from training.common.figures import (
     write_rows,
     write_transcripts,
 )
-from training.common.files import RUN, check_unfinished, machine, replace, save_json
+from training.common.files import RUN, replace, save_json
 from training.common.options import option, recipe_parser, run_recipe
 from training.common.ppo import (
     POLICY,
@@ -74,6 +73,7 @@ from training.common.ppo import (
     Learner,
     PPOSettings,
     advantages,
+    begin,
     learning,
     likeliest_severities,
     masked_actor,
@@ -92,7 +92,6 @@ from training.common.tasks import (
 )
 
 Numbers = NDArray[np.int64]
-LIBRARIES: Final = ("torch", "torchrl", "tensordict", "numpy")
 #: A critic that sees what any role sees (MAPPO), or one a role on what it sees (IPPO).
 CRITICS: Final = ("central", "independent")
 
@@ -700,17 +699,7 @@ def main(arguments: list[str] | None = None) -> None:
 def run(settings: Settings, out: Path, command: str) -> None:
     """Train and write a run into ``out``, over an unfinished one; Refused if it holds another."""
     split = settings.roles
-    about: dict[str, Any] = {
-        "command": command,
-        "settings": attrs.asdict(settings),
-        "role_split": role_split_to_json(split),
-        "train_split": TRAIN_SPLIT,
-        "test_split": EVAL_SPLIT,
-        "machine": machine(LIBRARIES),
-        "finished": False,
-    }
-    check_unfinished(out, about["settings"])
-    console = Console(stderr=True)
+    about, console = begin(settings, out, command, role_split=role_split_to_json(split))
     began = time.perf_counter(), time.process_time()
     training = Training(settings)
     save_json(out / RUN, about)

@@ -19,7 +19,6 @@ import attrs
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from rich.console import Console
 from tensordict import TensorDict
 from torch import Tensor, nn
 from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
@@ -54,7 +53,7 @@ from training.common.figures import (
     write_rows,
     write_transcripts,
 )
-from training.common.files import RUN, check_unfinished, machine, replace, save_json
+from training.common.files import RUN, replace, save_json
 from training.common.options import option, recipe_parser, run_recipe
 from training.common.ppo import (
     MEASURED,
@@ -63,6 +62,7 @@ from training.common.ppo import (
     Learner,
     PPOSettings,
     advantages,
+    begin,
     learning,
     likeliest_severities,
     masked_actor,
@@ -82,7 +82,6 @@ from training.common.tasks import (
 
 Numbers = NDArray[np.int64]
 CHECKPOINT: Final = "checkpoint.pt"
-LIBRARIES: Final = ("torch", "torchrl", "tensordict", "numpy")
 #: What the agent is given: a screen alone, every token so far counted, or the exact belief.
 KINDS: Final = ("belief", "counts", "screen")
 
@@ -536,14 +535,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run(settings: Settings, out: Path, command: str) -> None:
     """Train and write a run into ``out``, over an unfinished one; Refused if it holds another."""
-    about: dict[str, Any] = {
-        "command": command,
-        "settings": attrs.asdict(settings),
-        "train_split": TRAIN_SPLIT,
-        "machine": machine(LIBRARIES),
-    }
-    check_unfinished(out, about["settings"])
-    console = Console(stderr=True)
+    about, console = begin(settings, out, command)
     points: list[dict[str, Any]] = []
     before: list[Row] = []
 
@@ -553,7 +545,7 @@ def run(settings: Settings, out: Path, command: str) -> None:
         points.append(point)
         replace(out / CHECKPOINT, lambda where: torch.save(agent.networks.state_dict(), where))
         save_table(out / CURVE, points, list(points[-1]))
-        save_json(out / RUN, {**about, "finished": False})
+        save_json(out / RUN, about)
         tell_point(console, point, "steps")
 
     began = time.perf_counter(), time.process_time()

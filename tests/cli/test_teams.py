@@ -44,6 +44,9 @@ def test_compare_says_that_the_splits_differ(trio: tuple[Path, str], tmp_path: P
     told = "A is of teams (trio: triage, escalation, remediation), B of single agents"
     assert told in result.stderr
     assert logtriage("compare", trio[0], trio[0]).stderr == ""
+    for words in ((), ("--json",)):
+        gated = logtriage("gate", trio[0], tmp_path / "b", "--lenient", *words)
+        assert told.replace("A", "RUN").replace("B", "BASE") in gated.stderr
 
 
 def test_two_splits_of_one_name_are_told_apart(tmp_path: Path) -> None:

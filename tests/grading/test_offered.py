@@ -142,6 +142,10 @@ def test_trl_plays_each_rubric_in_an_environment_of_its_tools() -> None:
         of(drawn, *MODELS)
     with pytest.raises(InvalidInput, match="no environment has the tools of no incident"):
         of()
+    with pytest.raises(InvalidInput, match="a recording is found by resolve="):
+        environment_for([MODELS[0].id])
+    with pytest.raises(InvalidInput, match="a recording is found by resolve="):
+        of(MODELS[0])().reset(incident=MODELS[0].id)
 
 
 def test_trl_refuses_an_incident_whose_grade_asks_for_a_missing_tool() -> None:

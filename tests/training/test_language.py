@@ -12,6 +12,8 @@ from rich.console import Console
 torch = pytest.importorskip("torch")
 pytest.importorskip("trl")
 
+from transformers import LlamaForCausalLM  # noqa: E402 (after the skips)
+
 from logtriage import make_incident  # noqa: E402 (after the skips)
 from logtriage.adapters.local.chat import Chat  # noqa: E402
 from logtriage.adapters.local.play import Decoding, play  # noqa: E402
@@ -285,21 +287,42 @@ def test_attempts_that_earn_the_same_stop_the_run(imitator, tmp_path, monkeypatc
     assert grpo.main(["--model", imitator, "--out", "unused"]) == NOTHING
 
 
-def test_trl_s_own_loop_plays_text_with_tools(tmp_path):
+def test_trl_s_own_loop_plays_the_prompt_that_the_dry_run_shows(tmp_path, monkeypatch):
+    shown, generate = [], LlamaForCausalLM.generate
+
+    def spy(model, input_ids, **named):
+        shown.extend(input_ids.tolist())
+        return generate(model, input_ids=input_ids, **named)
+
+    monkeypatch.setattr(LlamaForCausalLM, "generate", spy)
     settings = settings_of(
         tiny_model(), loop="trl", held_out=0, steps=1, group=2, max_tokens=4, temperature=1.0
     )
     grpo.run(settings, tmp_path / "run", "grpo")
     lines = (tmp_path / "run" / "played.jsonl").read_text().splitlines()
     assert len(lines) == 2
+    prompt = grpo.first_prompt(settings, Chat(load_tokenizer(tiny_model())))
+    assert shown[:2] == [prompt, prompt]
 
 
-@pytest.mark.parametrize(("style", "rules"), [("compact", True), ("text", False)])
-def test_trl_s_own_loop_refuses_a_model_of_another_manner(style, rules):
+@pytest.mark.parametrize(
+    ("style", "rules", "words", "said"),
+    [
+        ("compact", True, "--loop trl", "loop trl: plays text with rules"),
+        ("text", False, "--loop trl", "loop trl: plays text with rules"),
+        ("text", True, "--barred 0.25", "barred: goes with a model of notation"),
+    ],
+)
+def test_what_a_model_cannot_play_is_refused(tmp_path, capsys, style, rules, words, said):
+    shutil.copytree(tiny_model(), tmp_path / "m")
     tokenizer = load_tokenizer(tiny_model())
     set_manner(tokenizer, Manner(style, rules=rules))
-    with pytest.raises(InvalidInput, match="loop trl: plays text with rules"):
-        grpo.rows_to_play(settings_of(tiny_model(), loop="trl"), Chat(tokenizer))
+    tokenizer.save_pretrained(tmp_path / "m")
+    for end in (["--dry-run"], ["--out", str(tmp_path / "out")]):
+        with pytest.raises(SystemExit):
+            grpo.main(["--model", str(tmp_path / "m"), *words.split(), *end])
+        assert said in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_shuffled_grades_stay_in_their_group():

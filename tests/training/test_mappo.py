@@ -31,6 +31,7 @@ pytest.importorskip("rich")
 from training import mappo  # noqa: E402 (after the skips)
 from training.common.figures import EPISODES, figures, net_value, read_rows, row_of  # noqa: E402
 from training.common.files import load_json  # noqa: E402
+from training.common.ppo import begin  # noqa: E402
 from training.common.tasks import ids_of, incident_of, role_split_of  # noqa: E402
 from training.mappo import (  # noqa: E402
     TRUST,
@@ -382,6 +383,13 @@ def test_a_task_of_one_s_own_is_trained_on_and_its_transcripts_graded(tmp_path: 
     assert {one.incident for one in grades} == set(ids_of(mine, "test", len(grades)))
     rows = read_rows(out / EPISODES)["own",]
     assert [grade.score for grade in grades] == [one.grade for one in rows]
+
+
+def test_a_run_that_only_imitates_says_so(tmp_path, capsys):
+    begin(attrs.evolve(TINY, rounds=3), tmp_path, "mappo")
+    assert capsys.readouterr().err == ""
+    begin(attrs.evolve(TINY, rounds=2), tmp_path, "mappo")
+    assert "every round imitates the teacher" in capsys.readouterr().err
 
 
 def test_another_run_is_not_overwritten_and_the_same_is_begun_anew(tmp_path: Path, capsys):

@@ -19,9 +19,11 @@ from torchrl.objectives.value.functional import vec_generalized_advantage_estima
 from logtriage.errors import InvalidInput
 from logtriage.tasks import TaskSpec
 from logtriage.vector import BeliefBatch
+from training.common.files import check_unfinished, machine
 from training.common.options import check_fields, option
-from training.common.tasks import is_playable, sheet_of
+from training.common.tasks import EVAL_SPLIT, TRAIN_SPLIT, is_playable, sheet_of
 
+LIBRARIES: Final = ("torch", "torchrl", "tensordict", "numpy")
 #: Evaluations play this many incidents.
 EVAL_INCIDENTS: Final = 1_000
 ACTIVATIONS: Final = {"tanh": nn.Tanh, "relu": nn.ReLU}
@@ -45,8 +47,8 @@ class PPOSettings:
     same bar whatever a hand-over is worth.
 
     In the first ``imitation`` rounds the policy learns the actions of a scripted teacher, on
-    screens that it meets itself more and more (DAgger). A policy that begins at random hands
-    everything over, and then learns nothing more.
+    screens that it meets itself more and more (DAgger). A policy that begins at random soon learns
+    to hand everything over, and nothing more.
     """
 
     task: str = attrs.field(
@@ -265,6 +267,27 @@ def advantages(
 
 
 # -- what is told ----------------------------------------------------------------------------
+
+
+def begin(
+    settings: PPOSettings, out: Path, command: str, **facts: Any
+) -> tuple[dict[str, Any], Console]:
+    """The record of a run into ``out``, over an unfinished one, and the console that tells of it.
+
+    Raises:
+        Refused: if the directory holds another run.
+    """
+    mine, splits = attrs.asdict(settings), {"train_split": TRAIN_SPLIT, "test_split": EVAL_SPLIT}
+    check_unfinished(out, mine)
+    console = Console(stderr=True)
+    if settings.rounds <= settings.imitation:
+        console.print(
+            "every round imitates the teacher, and none learns from grades: that takes --rounds "
+            f"above {settings.imitation} (--imitation)",
+            soft_wrap=True,
+        )
+    about = {"command": command, "settings": mine, **splits, "machine": machine(LIBRARIES)}
+    return {**about, **facts, "finished": False}, console
 
 
 def tell_point(console: Console, point: Mapping[str, Any], unit: str) -> None:

@@ -21,9 +21,10 @@ from logtriage.adapters.rewards import by_criterion
 from logtriage.adapters.turns import ERROR, OUT_OF_TURNS, Stopping, TextEpisode, named_in
 from logtriage.conversations.tools import openai_tools
 from logtriage.conversations.words import kept
+from logtriage.drawing.ids import is_of_task
 from logtriage.drawing.sealing import incident_of
 from logtriage.dynamics import play_parsed, transition
-from logtriage.errors import InvalidInput
+from logtriage.errors import InvalidInput, UnknownName
 from logtriage.grading import Graded, Resolver, Rubric, grade, score, unscored
 from logtriage.incident import Incident
 from logtriage.observation import observe
@@ -64,7 +65,21 @@ def incidents_of(incident_ids: Iterable[str], resolve: Resolver) -> Iterator[Inc
     """The incidents of these ids; InvalidInput if ``incident_ids`` is a text, not a list."""
     if isinstance(incident_ids, str):
         raise InvalidInput(f"incident_ids: expected a list of ids, got {incident_ids!r:.80}")
-    return map(resolve, incident_ids)
+    return (resolved(incident_id, resolve) for incident_id in incident_ids)
+
+
+def resolved(incident_id: str, resolve: Resolver) -> Incident:
+    """The incident of an id; where no task draws it, InvalidInput names ``resolve``."""
+    try:
+        return resolve(incident_id)
+    except UnknownName:
+        raise
+    except InvalidInput as error:
+        if resolve is not incident_of or is_of_task(str(incident_id)):
+            raise
+        raise InvalidInput(
+            f"{error}; a recording is found by resolve=, such as logtriage.evaluation.Incidents()"
+        ) from None
 
 
 def opening(incident: Incident, reply: Reply, style: Style = "text") -> list[dict[str, str]]:
@@ -208,7 +223,7 @@ class Episode(GradedEpisode, TextEpisode):
                 another world than here.
             SealError: for a sealed incident without its key, or with another key.
         """
-        incident = resolve(named_in(row, "incident"))
+        incident = resolved(named_in(row, "incident"), resolve)
         check_drawn(row.get("seal"), row.get("world"), incident)
         return cls(incident, reply, style=style, rubric=rubric, turns=turns)
 

@@ -13,7 +13,7 @@ from logtriage.cli.console import emit, note, results
 from logtriage.cli.figures import Figures
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Json, Legend, SealFile, argument, flag, option, seal_in
-from logtriage.cli.reporting import note_unfinished
+from logtriage.cli.reporting import note_splits, note_unfinished
 from logtriage.cli.screens import number
 from logtriage.evaluation import Check, Margins, Verdict
 from logtriage.evaluation.gate import LEAST
@@ -73,6 +73,7 @@ def gate(
             emit(check)
     else:
         _print(checks, legend=legend)
+    note_splits(new, old, "RUN", "BASE")
     if policy is None and base_policy is None:
         for line in pairing_notes(new, old, "RUN", "BASE"):
             note(line, "yellow")

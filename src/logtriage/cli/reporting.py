@@ -67,12 +67,7 @@ def compare(
             luck_adjusted=luck_adjusted,
         )
         print_worth_differences(results(), money, run_names([run_a, run_b]))
-    if a.manifest.spec.role_split != b.manifest.spec.role_split:
-        splits = a.manifest.spec.role_split, b.manifest.spec.role_split
-        names = {None if split is None else split.name for split in splits}
-        alike = len(names) == 1
-        ours, theirs = (_players(split, with_fingerprint=alike) for split in splits)
-        note(f"A is of {ours}, B of {theirs}", "yellow")
+    note_splits(a, b, "A", "B")
     if policy_a is None and policy_b is None:
         for line in pairing_notes(a, b, "A", "B"):
             note(line, "yellow")
@@ -87,6 +82,16 @@ def compare(
                 f"left out: {comparison.only_a} only in A, {comparison.only_b} only in B",
                 "yellow",
             )
+
+
+def note_splits(a: "LoadedRun", b: "LoadedRun", *sides: str) -> None:
+    """Print who played each run, if their role splits differ."""
+    splits = a.manifest.spec.role_split, b.manifest.spec.role_split
+    if splits[0] == splits[1]:
+        return
+    alike = len({None if split is None else split.name for split in splits}) == 1
+    ours, theirs = (_players(split, with_fingerprint=alike) for split in splits)
+    note(f"{sides[0]} is of {ours}, {sides[1]} of {theirs}", "yellow")
 
 
 def _players(split: "RoleSplit | None", *, with_fingerprint: bool) -> str:

@@ -89,6 +89,8 @@ def test_a_barred_attempt_never_hands_over():
     barred = play(model, chat, many, Decoding(1.0, batch=60), barred=lambda _: True)
     assert any("hand_over" in attempt.replies for attempt in free)
     assert not any("hand_over" in attempt.replies for attempt in barred)
+    with pytest.raises(InvalidInput, match="only a model of notation has a token that hands over"):
+        play(*text_model(), INCIDENTS[:1], Decoding(), barred=lambda _: True)
 
 
 def test_a_model_that_fails_leaves_its_episodes_unscored():

@@ -121,7 +121,12 @@ def play(
 
     An episode also ends when the model's context is full; it is graded as it stands. ``barred``
     tells by an incident's id whether its hand-over token is never chosen.
+
+    Raises:
+        InvalidInput: if an incident is barred and the model, not of notation, has no such token.
     """
+    if not chat.is_notation and any(barred(incident.id) for incident, _ in incidents):
+        raise InvalidInput("barred: only a model of notation has a token that hands over")
     training = model.training
     # In evaluation bitsandbytes packs 4-bit weights for a CPU, and then they pass no gradient.
     if not (training and getattr(model, "is_loaded_in_4bit", False)):
