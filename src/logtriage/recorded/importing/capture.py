@@ -9,7 +9,7 @@
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -240,7 +240,7 @@ class _Capture:
         if alone:
             note(f"{name}: {counted(alone, 'request')} of jobs, consumers and probes, not of users")
         rows, early = self.store.between(since, until), self.store.between(since - STALE_MS, since)
-        usage = tuple(row for row in means((*early.usage, *rows.usage)) if row.at >= since)
+        usage = tuple(row for row in _mean_usage((*early.usage, *rows.usage)) if row.at >= since)
         sampled = without_holes((*early.samples, *rows.samples))
         samples = tuple(row for row in means(sampled) if row.at >= since)
         changes, unknown = list[ChangeRow](), Counter[str]()
@@ -266,3 +266,15 @@ class _Capture:
             changes=tuple(changes),
             graph=graph,
         )
+
+
+def _mean_usage(rows: Sequence[Usage]) -> Iterator[Usage]:
+    """Yield the mean CPU of the instances of each service, and by itself their mean latency."""
+    yield from means(attrs.evolve(row, p99_ms=None) for row in rows if row.cpu_bp is not None)
+    latencies = (
+        Sample(row.at, row.service, "p99_ms", row.p99_ms, row.instance)
+        for row in rows
+        if row.p99_ms is not None
+    )
+    for mean in means(latencies):
+        yield Usage(mean.at, mean.service, p99_ms=mean.value)

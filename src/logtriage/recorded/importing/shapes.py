@@ -108,11 +108,15 @@ def read_folder(
     BundleError that names file, line and field.
     """
     skipped = reader.left_out if skip_bad else None
-    for name, records, read in tables_of(root, reader, skipped):
-        counts = Counter(keep(row) for record in records for row in sound(record, read, skipped))
-        _note(name, counts, "a row of the table", unkept, reader)
+    for table in tables_of(root, reader, skipped):
+        counts = Counter[bool]()
+        for record in table.records:
+            reader.left_out.where = record.where
+            counts.update(map(keep, sound(record, table.read, skipped)))
+        counts.update(map(keep, table.rest()))
+        _note(table.name, counts, "a row of the table", unkept, reader)
     for path, name in json_files(root, TABLES, reader.left_out):
-        shapes, counts = dict[str, None](), Counter[bool]()
+        shapes, counts = dict[str, None](), Counter()
         for document in documents(path, name, skipped):
             if _is_ours(document):
                 reader.left_out.note(f"{name}: a bundle of recorded incidents, passed over")
