@@ -320,6 +320,29 @@ def test_the_severity_of_a_record(fields: dict[str, Any], level: str | None) -> 
     assert [row.level for row in rows_of(line)] == [level]
 
 
+@pytest.mark.parametrize(
+    ("attributes", "service"),
+    [
+        ({"service.name": " ", "k8s.deployment.name": "shop", "k8s.pod.name": "b"}, "shop"),
+        ({"k8s.pod.labels.app.kubernetes.io/name": "shop", "k8s.job.name": "b"}, "shop"),
+        ({"k8s.statefulset.name": "shop-db", "k8s.container.name": "postgres"}, "shop-db"),
+        ({"k8s.pod.name": "shop-6b8f9c7d5-x2x4z", "k8s.container.name": "app"}, "shop"),
+        ({"container.name": "shop"}, "shop"),
+        ({"k8s.node.name": "n1"}, None),
+    ],
+)
+def test_a_workload_names_the_service_of_a_resource_without_one(
+    attributes: dict[str, str], service: str | None
+) -> None:
+    line = stack.log_line(220, "", 9, "x", "")
+    line["resourceLogs"][0]["resource"] = stack.resource(**{"service": "", **attributes})
+    reader, field = Reader(LeftOut(where="x:1")), Field(line, "x:1")
+    rows: list[Any] = list(shape_of(field).read(field, reader))
+    assert [row.service for row in rows] == ([] if service is None else [service])
+    (note,) = reader.left_out.notes()
+    assert note.startswith("x:1: resource without service.name")
+
+
 def test_an_exported_change_is_a_change() -> None:
     line = stack.log_line(220, "shop", 9, "release 1.2", "")
     line["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0]["eventName"] = "change.release"
@@ -380,6 +403,9 @@ def streams(labels: dict[str, str], *values: Any) -> dict[str, Any]:
         (ECS, "ERROR", ""),
         (NESTED, "ERROR", "ab"),
         ({"hits": {"total": {}, "hits": [{"_index": "x", "_source": NESTED}]}}, "ERROR", "ab"),
+        ({"rawResponse": {"hits": {"hits": [{"_source": ECS}]}}}, "ERROR", ""),
+        ({"_index": "x", "_id": "7", "_source": NESTED}, "ERROR", "ab"),
+        ({"hits": {"hits": [{"fields": {key: [each] for key, each in ECS.items()}}]}}, "ERROR", ""),
         ({"time": MS, "level": 50, "msg": "no", "service": "shop"}, "ERROR", ""),
         ({"ts": MS, "level": 400, "level_name": "ERROR", "msg": "no", "app": "shop"}, "ERROR", ""),
         ({"timestamp": TIME, "traceId": "0A", "id": 1, "msg": "no", "app": "shop"}, None, "a"),
@@ -393,6 +419,26 @@ def test_lines_of_stores_runtimes_and_loggers(document: Any, level: Any, trace: 
     assert isinstance(line, LogRow)
     assert (line.at // 1000, line.service, line.level, line.trace) == (AT, "shop", level, trace)
     assert line.message == "no"
+
+
+@pytest.mark.parametrize(
+    ("marks", "kind"),
+    [
+        ({"event": {"dataset": "kubernetes.pod"}, "metricset": {"name": "pod"}}, "kubernetes.pod"),
+        ({"processor": {"event": "span"}, "data_stream": {"type": "traces"}}, "traces span"),
+        ({"event.kind": "metric"}, "metric"),
+        ({}, "?"),
+    ],
+)
+def test_what_elasticsearch_has_beside_lines_is_left_out(marks: dict[str, Any], kind: str) -> None:
+    document = {"@timestamp": TIME, "service": {"name": "shop"}, **marks}
+    reader = Reader(LeftOut(where="x:1"))
+    for each in (document, {"_index": "x", "_source": document}):
+        assert list(shape_of(Field(each, "x:1")).read(Field(each, "x:1"), reader)) == []
+    (note,) = reader.left_out.notes()
+    assert note.startswith(
+        f"x:1: document of Elasticsearch without a message, no log line: {kind!r} ("
+    )
 
 
 def test_a_line_without_a_service_has_the_name_of_its_file() -> None:
@@ -440,7 +486,7 @@ EXAMPLES: tuple[Any, ...] = (
     *({"action": "Close", "alert": OPS | {"updatedAt": MS}}, {"incidents": [INCIDENT]}),
     streams({"app": "shop", "level": "error"}, [NS, "no", {"trace_id": "a"}]),
     {"labels": {"app": "shop"}, "line": "[error] no", "timestamp": TIME},
-    {"hits": {"hits": [{"_source": ECS}]}},
+    *({"hits": {"hits": [{"_source": ECS}]}}, {"_index": "x", "_source": ECS}),
 )
 
 

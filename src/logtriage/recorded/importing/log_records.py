@@ -35,6 +35,7 @@ _NO_SERVICE: Final = ("", "unknown_service")
 _LEVEL_LABELS: Final = ("level", "detected_level", "severity", "severity_text", "lvl")
 _TRACE_LABELS: Final = ("trace_id", "traceId", "traceID", "trace_id_hex")
 
+_TEXTS: Final = (*MESSAGE_FIELDS, "event.original")
 _TIMES: Final = ("@timestamp", "timestamp", "time", "ts", "date", "eventTime", "t.$date", "_time")
 _SERVICES: Final = (
     *("service.name", "service", "service_name", "serviceName", "app", "application", "appname"),
@@ -43,6 +44,10 @@ _SERVICES: Final = (
     *("kubernetes.container.name", "kubernetes.container_name", "container.name"),
     *("container_name", "resource.labels.container_name", "_service"),
 )
+#: Fields of Elasticsearch that say what a document is.
+_KINDS: Final = ("data_stream.type", "processor.event", "event.kind", "event.dataset")
+#: Where answers have their hits, those of asynchronous searches and of Kibana's inspector, too.
+HITS: Final = ("hits.hits", "rawResponse.hits.hits", "response.hits.hits")
 _TRACES: Final = ("trace.id", "trace_id", "traceId", "traceID", "otelTraceID", "dd.trace_id")
 
 
@@ -109,7 +114,15 @@ def journal(document: Field, reader: Reader) -> Iterator[LogRow]:
 
 def record(document: Field, reader: Reader) -> Iterator[LogRow]:
     """Yield a line of a container runtime, of Elastic's schema, or of a logger."""
-    texts = (document.first(path) for path in MESSAGE_FIELDS)
+    if not _has_text(document):
+        marks = (document.first(path).value for path in _KINDS)
+        kind = " ".join(mark for mark in marks if isinstance(mark, str)) or "?"
+        reader.left_out.add(
+            f"document of Elasticsearch without a message, no log line: {kind!r:.60} (calls are "
+            "read from spans of OTLP, Jaeger or Zipkin, signals from OTLP or Prometheus)"
+        )
+        return
+    texts = (document.first(path) for path in _TEXTS)
     text = next((row.value for row in texts if isinstance(row.value, str)), "").rstrip("\n")
     error = document.first("error.message", "error.type", "error")
     if isinstance(error.value, str) and error.value not in text:
@@ -127,10 +140,24 @@ def record(document: Field, reader: Reader) -> Iterator[LogRow]:
 
 
 def hits(document: Field, reader: Reader) -> Iterator[LogRow]:
-    """Yield the lines that a search of Elasticsearch found."""
-    for hit in document["hits"]["hits"].items():
-        key = f"{hit['_index'].text} {hit['_id'].text}".strip()
-        yield from (attrs.evolve(row, key=key) for row in record(hit["_source"], reader))
+    """Yield the lines that a search of Elasticsearch found; Kibana wraps its answer."""
+    for found in document.first(*HITS).items():
+        yield from hit(found, reader)
+
+
+def hit(document: Field, reader: Reader) -> Iterator[LogRow]:
+    """Yield the line of one hit, which has the document itself, or its ``fields`` as lists."""
+    source = document["_source"]
+    if "_source" not in document:
+        if "fields" not in document:
+            raise source.bad("an object: search with _source, or with fields")
+        source = document["fields"]
+        source.value = {
+            name: values[0] if isinstance(values, list) and len(values) == 1 else values
+            for name, values in source.fields.items()
+        }
+    key = f"{document['_index'].text} {document['_id'].text}".strip()
+    yield from (attrs.evolve(row, key=key) for row in record(source, reader))
 
 
 def _service(document: Field, reader: Reader) -> str:
@@ -152,11 +179,21 @@ def is_streams(document: Field) -> bool:
     return answered or isinstance(document["streams"].value, list)
 
 
+def is_hit(document: Field) -> bool:
+    """Whether a document is a hit of a search, alone."""
+    return "_index" in document and ("_source" in document or "fields" in document)
+
+
 def is_record(document: Field) -> bool:
-    """Whether a document has a time, and a message or at least an error."""
-    texts = (document.first(path).value for path in (*MESSAGE_FIELDS, "error.message"))
+    """Whether a document has a time and a message, or is one of Elasticsearch without."""
     timed = document.first(*_TIMES).value is not None
-    return timed and any(isinstance(text, str) for text in texts)
+    return timed and ("@timestamp" in document or _has_text(document))
+
+
+def _has_text(document: Field) -> bool:
+    """Whether a document has a message, or at least an error."""
+    texts = (document.first(path).value for path in (*_TEXTS, "error.message"))
+    return any(isinstance(text, str) for text in texts)
 
 
 def _texts(field: Field) -> dict[str, str]:

@@ -85,7 +85,8 @@ SHAPES: Final = (
         "dependencies", _has("parent", "child", rows=("parent", "child")), traces.dependencies_of
     ),
     Shape("Jaeger", traces.is_jaeger, traces.jaeger_spans),
-    Shape("Elasticsearch", _has("hits.hits"), log_records.hits),
+    Shape("Elasticsearch", _has(*log_records.HITS, of=any), log_records.hits),
+    Shape("hit of Elasticsearch", log_records.is_hit, log_records.hit),
     Shape("log line", log_records.is_record, log_records.record),
 )
 
