@@ -320,29 +320,6 @@ def test_the_severity_of_a_record(fields: dict[str, Any], level: str | None) -> 
     assert [row.level for row in rows_of(line)] == [level]
 
 
-@pytest.mark.parametrize(
-    ("attributes", "service"),
-    [
-        ({"service.name": " ", "k8s.deployment.name": "shop", "k8s.pod.name": "b"}, "shop"),
-        ({"k8s.pod.labels.app.kubernetes.io/name": "shop", "k8s.job.name": "b"}, "shop"),
-        ({"k8s.statefulset.name": "shop-db", "k8s.container.name": "postgres"}, "shop-db"),
-        ({"k8s.pod.name": "shop-6b8f9c7d5-x2x4z", "k8s.container.name": "app"}, "shop"),
-        ({"container.name": "shop"}, "shop"),
-        ({"k8s.node.name": "n1"}, None),
-    ],
-)
-def test_a_workload_names_the_service_of_a_resource_without_one(
-    attributes: dict[str, str], service: str | None
-) -> None:
-    line = stack.log_line(220, "", 9, "x", "")
-    line["resourceLogs"][0]["resource"] = stack.resource(**{"service": "", **attributes})
-    reader, field = Reader(LeftOut(where="x:1")), Field(line, "x:1")
-    rows: list[Any] = list(shape_of(field).read(field, reader))
-    assert [row.service for row in rows] == ([] if service is None else [service])
-    (note,) = reader.left_out.notes()
-    assert note.startswith("x:1: resource without service.name")
-
-
 def test_an_exported_change_is_a_change() -> None:
     line = stack.log_line(220, "shop", 9, "release 1.2", "")
     line["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0]["eventName"] = "change.release"
@@ -412,6 +389,8 @@ def streams(labels: dict[str, str], *values: Any) -> dict[str, Any]:
         ({"t": {"$date": TIME}, "s": "E", "c": "NETWORK", "msg": "no", "app": "shop"}, "ERROR", ""),
         ({"timestamp": AT, "event": "no", "@level": "warn", "app": "shop"}, "WARN", ""),
         ({"timestamp": AT, "severity": "DEFAULT", "message": "no", "app": "shop"}, None, ""),
+        ({"time": AT, "trace": "projects/p/traces/0AB", "msg": "no", "app": "shop"}, None, "ab"),
+        ({"time": AT, "trace": "at x.py:7", "msg": "no", "app": "shop"}, None, ""),
     ],
 )
 def test_lines_of_stores_runtimes_and_loggers(document: Any, level: Any, trace: str) -> None:
@@ -421,24 +400,31 @@ def test_lines_of_stores_runtimes_and_loggers(document: Any, level: Any, trace: 
     assert line.message == "no"
 
 
+APM = {"@timestamp": TIME, "service.name": "shop", "processor": {"event": "span"}}
+NO_MESSAGE, NO_SERVICE = "document of Elasticsearch without a mess", "resource without service.name"
+
+
 @pytest.mark.parametrize(
-    ("marks", "kind"),
+    ("document", "services", "note"),
     [
-        ({"event": {"dataset": "kubernetes.pod"}, "metricset": {"name": "pod"}}, "kubernetes.pod"),
-        ({"processor": {"event": "span"}, "data_stream": {"type": "traces"}}, "traces span"),
-        ({"event.kind": "metric"}, "metric"),
-        ({}, "?"),
+        (APM, [], f"{NO_MESSAGE}age, no log line: 'span' ("),
+        ({"_index": "x", "_source": APM}, [], NO_MESSAGE),
+        ({"k8s.node.name": "n1"}, [], f"{NO_SERVICE} or a workload ("),
+        ({"k8s.pod.name": "shop-6b8f9c7d5-x2"}, ["shop"], f"{NO_SERVICE}: k8s.pod.name names"),
+        ({"k8s.job.name": "shop", "k8s.pod.name": "b"}, ["shop"], f"{NO_SERVICE}: k8s.job.name"),
     ],
 )
-def test_what_elasticsearch_has_beside_lines_is_left_out(marks: dict[str, Any], kind: str) -> None:
-    document = {"@timestamp": TIME, "service": {"name": "shop"}, **marks}
-    reader = Reader(LeftOut(where="x:1"))
-    for each in (document, {"_index": "x", "_source": document}):
-        assert list(shape_of(Field(each, "x:1")).read(Field(each, "x:1"), reader)) == []
-    (note,) = reader.left_out.notes()
-    assert note.startswith(
-        f"x:1: document of Elasticsearch without a message, no log line: {kind!r} ("
-    )
+def test_what_is_no_line_or_lacks_a_service_is_said(
+    document: Any, services: list[str], note: str
+) -> None:
+    if NO_SERVICE in note:
+        about, document = stack.resource("", **document), stack.log_line(220, "", 9, "x", "")
+        document["resourceLogs"][0]["resource"] = about
+    reader, field = Reader(LeftOut(where="x:1")), Field(document, "x:1")
+    rows: list[Any] = list(shape_of(field).read(field, reader))
+    assert [row.service for row in rows] == services
+    (told,) = reader.left_out.notes()
+    assert told.startswith(f"x:1: {note}")
 
 
 def test_a_line_without_a_service_has_the_name_of_its_file() -> None:

@@ -5,6 +5,7 @@ Common Schema alone or in hits of a search, and any logger that writes a time an
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from typing import Final
@@ -49,6 +50,9 @@ _KINDS: Final = ("data_stream.type", "processor.event", "event.kind", "event.dat
 #: Where answers have their hits, those of asynchronous searches and of Kibana's inspector, too.
 HITS: Final = ("hits.hits", "rawResponse.hits.hits", "response.hits.hits")
 _TRACES: Final = ("trace.id", "trace_id", "traceId", "traceID", "otelTraceID", "dd.trace_id")
+#: Where Google Cloud has the name of a trace, which ends with its id.
+_TRACE_NAMES: Final = ("trace", "logging.googleapis.com/trace")
+_TRACE_NAME: Final = re.compile(r"projects/[^/]+/traces/(\w+)")
 
 
 def streams(document: Field, reader: Reader) -> Iterator[LogRow]:
@@ -135,6 +139,9 @@ def record(document: Field, reader: Reader) -> Iterator[LogRow]:
         level = level_of(document["s"].value)
     line = read_line(text, level)
     at = document.first(*_TIMES).moment
+    if named is None:
+        name = _TRACE_NAME.fullmatch(str(document.first(*_TRACE_NAMES).value))
+        named = name and name[1]
     trace = named if isinstance(named, str) and named else trace_in(text)
     yield LogRow(at, _service(document, reader), *line, plain_id(trace))
 
