@@ -409,6 +409,7 @@ NO_MESSAGE, NO_SERVICE = "document of Elasticsearch without a mess", "resource w
     [
         (APM, [], f"{NO_MESSAGE}age, no log line: 'span' ("),
         ({"_index": "x", "_source": APM}, [], NO_MESSAGE),
+        ({"@timestamp": TIME, "body": "no"}, [], f"{NO_MESSAGE}age, no log line: 'fields @ti"),
         ({"k8s.node.name": "n1"}, [], f"{NO_SERVICE} or a workload ("),
         ({"k8s.pod.name": "shop-6b8f9c7d5-x2"}, ["shop"], f"{NO_SERVICE}: k8s.pod.name names"),
         ({"k8s.job.name": "shop", "k8s.pod.name": "b"}, ["shop"], f"{NO_SERVICE}: k8s.job.name"),

@@ -120,7 +120,8 @@ def record(document: Field, reader: Reader) -> Iterator[LogRow]:
     """Yield a line of a container runtime, of Elastic's schema, or of a logger."""
     if not _has_text(document):
         marks = (document.first(path).value for path in _KINDS)
-        kind = " ".join(mark for mark in marks if isinstance(mark, str)) or "?"
+        kind = " ".join(mark for mark in marks if isinstance(mark, str))
+        kind = kind or f"fields {', '.join(document.fields)}"
         reader.left_out.add(
             f"document of Elasticsearch without a message, no log line: {kind!r:.60} (calls are "
             "read from spans of OTLP, Jaeger or Zipkin, signals from OTLP or Prometheus)"
