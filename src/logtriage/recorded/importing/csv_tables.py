@@ -11,7 +11,7 @@ signal, apart from :data:`INSTANCES`; other tables may have other columns, which
 first bad field is an error.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -109,8 +109,10 @@ class _Metrics:
     reader: Reader
     _numeric: set[str] = attrs.Factory(set)
     _words: set[str] = attrs.Factory(set)
-    #: By service, instance and column, for each row of a time: its values by time, and its place.
-    _values: dict[tuple[str, str, str], list[tuple[dict[int, float], str]]] = attrs.Factory(dict)
+    #: By service, instance and column: the values of each time in the order of the file.
+    _values: dict[tuple[str, str, str], dict[int, list[float]]] = attrs.Factory(dict)
+    #: Where the first of them stands.
+    _places: dict[tuple[str, str, str], str] = attrs.Factory(dict)
     #: Numbers of instances, from 0 down: those of other formats go from 1 up.
     _numbers: dict[tuple[str, str, int], int] = attrs.Factory(dict)
 
@@ -144,20 +146,19 @@ class _Metrics:
 
     def series(self) -> Iterator[Scraped]:
         """Yield the other numbers of all rows; how they move tells what they count."""
-        for (service, instance, column), rounds in self._values.items():
-            if column not in _FIGURES:
-                for number, (values, where) in enumerate(rounds):
-                    metric = Metric(service, f"{instance} {number}", column)
-                    yield from self.reader.scraped.rows(metric, (), values, where, is_named=True)
+        for series, values in self._values.items():
+            service, instance, column = series
+            where = self._places[series]
+            for number, row in enumerate(() if column in _FIGURES else _rounds(values)):
+                metric = Metric(service, f"{instance} {number}", column)
+                yield from self.reader.scraped.rows(metric, (), row, where, is_named=True)
 
     def _keep(self, series: tuple[str, str, str], at: int, value: float, where: str) -> int:
-        """Keep a value; return how many the series has of that time already."""
-        rounds = self._values.setdefault(series, [])
-        number = next((i for i, (values, _) in enumerate(rounds) if at not in values), len(rounds))
-        if number == len(rounds):
-            rounds.append(({}, where))
-        rounds[number][0][at] = value
-        return number
+        """Keep a value; return how many the series had of that time before."""
+        self._places.setdefault(series, where)
+        values = self._values.setdefault(series, {}).setdefault(at, [])
+        values.append(value)
+        return len(values) - 1
 
     def _signals(self, row: Field, service: str) -> Iterator[tuple[str, float]]:
         """Yield the signals of a row; a column whose first value is text is left out."""
@@ -178,6 +179,16 @@ class _Metrics:
             if abs(in_units(value, factor)) > MOST:
                 raise row[column].bad(f"a number of at most 63 bits as {name}")
             yield column, float(value)
+
+
+def _rounds(values: Mapping[int, Sequence[float]]) -> list[dict[int, float]]:
+    """The first value of each time, by time, then the second values, and so on."""
+    rounds = list[dict[int, float]]()
+    for at, each in values.items():
+        rounds += ({} for _ in range(len(rounds), len(each)))
+        for row, value in zip(rounds, each, strict=False):
+            row[at] = value
+    return rounds
 
 
 def _number(cell: Field, factor: int) -> int | None:
