@@ -334,6 +334,12 @@ NESTED = {
     "service": {"name": "shop"}, "trace": {"id": "00AB"},
 }  # fmt: skip
 
+#: A hit's document as Elasticsearch keeps a log record of OTLP.
+OF_OTLP = {
+    "@timestamp": TIME, "body": {"text": "no"}, "severity_text": "ERROR",
+    "resource": {"attributes": {"service.name": "shop"}},
+}  # fmt: skip
+
 
 def streams(labels: dict[str, str], *values: Any) -> dict[str, Any]:
     result = [{"stream": labels, "values": list(values)}]
@@ -389,6 +395,7 @@ def streams(labels: dict[str, str], *values: Any) -> dict[str, Any]:
         ({"t": {"$date": TIME}, "s": "E", "c": "NETWORK", "msg": "no", "app": "shop"}, "ERROR", ""),
         ({"timestamp": AT, "event": "no", "@level": "warn", "app": "shop"}, "WARN", ""),
         ({"timestamp": AT, "severity": "DEFAULT", "message": "no", "app": "shop"}, None, ""),
+        (OF_OTLP, "ERROR", ""),
         ({"time": AT, "trace": "projects/p/traces/0AB", "msg": "no", "app": "shop"}, None, "ab"),
         ({"time": AT, "trace": "at x.py:7", "msg": "no", "app": "shop"}, None, ""),
     ],

@@ -36,7 +36,7 @@ _NO_SERVICE: Final = ("", "unknown_service")
 _LEVEL_LABELS: Final = ("level", "detected_level", "severity", "severity_text", "lvl")
 _TRACE_LABELS: Final = ("trace_id", "traceId", "traceID", "trace_id_hex")
 
-_TEXTS: Final = (*MESSAGE_FIELDS, "event.original")
+_TEXTS: Final = (*MESSAGE_FIELDS, "event.original", "body.text")
 _TIMES: Final = ("@timestamp", "timestamp", "time", "ts", "date", "eventTime", "t.$date", "_time")
 _SERVICES: Final = (
     *("service.name", "service", "service_name", "serviceName", "app", "application", "appname"),
@@ -44,6 +44,7 @@ _SERVICES: Final = (
     *("kubernetes.labels.app", "kubernetes.labels.app_kubernetes_io/name"),
     *("kubernetes.container.name", "kubernetes.container_name", "container.name"),
     *("container_name", "resource.labels.container_name", "_service"),
+    "resource.attributes.service.name",
 )
 #: Fields of Elasticsearch that say what a document is.
 _KINDS: Final = ("data_stream.type", "processor.event", "event.kind", "event.dataset")

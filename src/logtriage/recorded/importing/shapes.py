@@ -89,6 +89,12 @@ SHAPES: Final = (
     Shape("hit of Elasticsearch", log_records.is_hit, log_records.hit),
     Shape("log line", log_records.is_record, log_records.record),
 )
+#: What to export instead of an answer that says too little, by a field that this answer has.
+_INSTEAD: Final = {
+    "log_entries": "PagerDuty's /incidents, not its log entries",
+    "traces": "every trace that Tempo's search finds, by /api/v2/traces/ID",
+    "columns": "hits of _search, not a table of ES|QL or SQL",
+}
 
 
 def shape_of(document: Field) -> Shape:
@@ -96,7 +102,9 @@ def shape_of(document: Field) -> Shape:
     for shape in SHAPES:
         if shape.fits(document):
             return shape
-    raise document.bad(f"of one of these formats: {', '.join(shape.name for shape in SHAPES)}")
+    names = ", ".join(shape.name for shape in SHAPES)
+    ways = (f"; export {what}" for field, what in _INSTEAD.items() if field in document)
+    raise document.bad(f"of one of these formats: {names}{next(ways, '')}")
 
 
 def read_folder(
