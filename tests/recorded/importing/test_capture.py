@@ -258,7 +258,7 @@ def _left_alone(folder: Path, *documents: object) -> str:
 def test_an_error_says_why_nothing_was_used(folder: Path) -> None:
     line = stack.metrics_line("x", {"name": "m", "gauge": {"dataPoints": []}})
     line["resourceMetrics"][0]["resource"] = {}
-    assert _left_alone(folder, line).startswith("only.jsonl:1: resource without service.name; ")
+    assert _left_alone(folder, line).startswith("only.jsonl:1: resource without service.name or ")
 
     def answer(name: str) -> dict[str, Any]:
         series = {"metric": {"__name__": name, "zone": "p"}, "values": [[stack.START, "1"]]}

@@ -299,6 +299,29 @@ def test_empty_cells_hide_nothing_and_a_silent_service_has_no_figures(folder: Pa
     assert columns == (*((one,) * 9 + (None,) * 4 for one in (900, 80, 7000)), (500,) * 13)
 
 
+@pytest.mark.parametrize("column", ["pod", "container_id", "other"])
+def test_a_service_has_the_mean_of_its_instances(folder: Path, column: str) -> None:
+    """Also where no column names them. What counts is a rate of each, as in Prometheus."""
+    for stem in ("logs", "calls"):
+        (folder / f"{stem}.csv").unlink()
+    rows = [f"time,service,{column},cpu_percent,p99_ms,queue,requests_total"]
+    for second in range(0, 540, 15):
+        at = f"{START + timedelta(seconds=second):%Y-%m-%dT%H:%M:%SZ}"
+        rows += [
+            f"{at},back,b-{pod},{90 - 80 * pod},{200 + pod},{7 + pod},{900 * pod + second}"
+            for pod in (0, 1)
+        ]
+    told: list[str] = []
+    (record,) = import_capture(_write(folder, metrics=rows), note=told.append)
+    (back,) = record.recording.services
+    assert (back.series.cpu_bp[0], back.series.p99_ms[0]) == (5000, 201)
+    assert {one.name: (one.value[0], one.usual) for one in back.metrics} == {
+        "queue_milli": (7500, 7500),
+        "requests_total_per_second_milli": (1000, 1000),
+    }
+    assert any("taken for another instance" in one for one in told) == (column == "other")
+
+
 def test_the_length_of_a_tick_is_an_option(folder: Path) -> None:
     (record,) = import_capture(folder, tick_seconds=60, horizon=4)
     assert record.recording.tick_seconds == 60

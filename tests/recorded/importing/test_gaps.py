@@ -250,6 +250,27 @@ def test_lines_of_two_exports_that_overlap_count_once(small: Path) -> None:
     assert "mine/1: left out 20 log lines that other documents have, too" in notes
 
 
+@pytest.mark.parametrize(
+    ("files", "count"),
+    [
+        ((range(60), range(60)), 60),  # a copy
+        ((range(50), range(30, 60), range(10, 20)), 60),  # captures that overlap
+        ((range(0, 60, 2), range(1, 60, 2), range(60)), 60),  # of pods, and of both
+        ((range(30), range(30, 60), range(59, 60)), 61),  # that follow each other
+        ((range(0, 60, 2), range(0, 60, 3)), 50),  # of pods, in part at one time by chance
+    ],
+)
+def test_lines_of_files_that_overlap_count_once(
+    small: Path, files: tuple[range, ...], count: int
+) -> None:
+    line = {"msg": "no", "app": "payments"}
+    for number, seconds in enumerate(files):
+        lines = (line | {"time": stack.START + 180 + second} for second in seconds)
+        stack.write_lines(small / f"{number}.jsonl", lines)
+    shown = [line for window in imported(small)[0].recording.windows for line in window.lines]
+    assert sum(line.count for line in shown if line.message == "no") == count
+
+
 def test_documents_may_span_lines_and_follow_each_other(small: Path) -> None:
     expected, _ = imported(small)
     lines = (small / "logs.jsonl").read_text().splitlines()
@@ -369,6 +390,20 @@ def test_changes_show_at_their_time(small: Path) -> None:
         ],
     ]
     assert "mine/1: changes of 'n1', which is no known service (1 time)" in notes
+
+
+@pytest.mark.parametrize(
+    ("first", "others", "counts"),
+    [({"uid": "u"}, {"uid": "u"}, [5]), ({"uid": "u"}, {"uid": "v"}, [3, 5]), ({}, {}, [5])],
+)
+def test_a_change_counts_once_as_it_was_told_last(
+    small: Path, first: dict[str, str], others: dict[str, str], counts: list[int]
+) -> None:
+    about = (("10:03:10", 3, first), ("10:03:40", 5, others), ("10:03:20", 4, others))
+    for end, count, own in about:
+        told = event("payments-7c9-x", "10:03:00", end, count) | {"metadata": own}
+        stack.write_lines(small / f"{count}.json", [{"type": "MODIFIED", "object": told}])
+    assert [one.count for one in imported(small)[0].recording.changes] == counts
 
 
 @pytest.mark.parametrize(

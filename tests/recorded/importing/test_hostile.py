@@ -71,6 +71,7 @@ SINCE = "must be a time since 1970, got"
 WHOLE = "must be a whole number of at most 63 bits"
 REFUSED: list[tuple[Any, str]] = [
     ({}, r"field \(whole line\): must be of one of these formats: OTLP, "),
+    ({"log_entries": []}, "hit of Elasticsearch, log line; export PagerDuty's /incidents, not its"),
     (3, r"field \(whole line\): must be an object, got a number 3"),
     ({"resourceLogs": {}}, "field resourceLogs: must be a list, got an object"),
     (log(severityNumber=99), r"logRecords\[0\].severityNumber: must be a number from 0 to 24"),

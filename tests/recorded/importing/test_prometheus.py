@@ -48,6 +48,7 @@ def test_a_gauge_is_a_signal_beside_what_is_usual(folder: Path) -> None:
     values = STEADY | {210.0: "NaN", 225.0: "9.5"}
     one = _series(values, __name__="queue_depth", instance="a:80", queue="mail")
     assert _signals(folder, _answer(one)) == {"queue_depth_mail_milli": (9500, 4000)}
+    assert _signals(folder, [one]) == {"queue_depth_mail_milli": (9500, 4000)}  # of promtool
 
 
 @pytest.mark.parametrize("logged", [False, True])

@@ -333,6 +333,12 @@ NESTED = {
     "service": {"name": "shop"}, "trace": {"id": "00AB"},
 }  # fmt: skip
 
+#: A hit's document as Elasticsearch keeps a log record of OTLP.
+OF_OTLP = {
+    "@timestamp": TIME, "body": {"text": "no"}, "severity_text": "ERROR",
+    "resource": {"attributes": {"service.name": "shop"}},
+}  # fmt: skip
+
 
 def streams(labels: dict[str, str], *values: Any) -> dict[str, Any]:
     result = [{"stream": labels, "values": list(values)}]
@@ -379,12 +385,18 @@ def streams(labels: dict[str, str], *values: Any) -> dict[str, Any]:
         (ECS, "ERROR", ""),
         (NESTED, "ERROR", "ab"),
         ({"hits": {"total": {}, "hits": [{"_index": "x", "_source": NESTED}]}}, "ERROR", "ab"),
+        ({"rawResponse": {"hits": {"hits": [{"_source": ECS}]}}}, "ERROR", ""),
+        ({"_index": "x", "_id": "7", "_source": NESTED}, "ERROR", "ab"),
+        ({"hits": {"hits": [{"fields": {key: [each] for key, each in ECS.items()}}]}}, "ERROR", ""),
         ({"time": MS, "level": 50, "msg": "no", "service": "shop"}, "ERROR", ""),
         ({"ts": MS, "level": 400, "level_name": "ERROR", "msg": "no", "app": "shop"}, "ERROR", ""),
         ({"timestamp": TIME, "traceId": "0A", "id": 1, "msg": "no", "app": "shop"}, None, "a"),
         ({"t": {"$date": TIME}, "s": "E", "c": "NETWORK", "msg": "no", "app": "shop"}, "ERROR", ""),
         ({"timestamp": AT, "event": "no", "@level": "warn", "app": "shop"}, "WARN", ""),
         ({"timestamp": AT, "severity": "DEFAULT", "message": "no", "app": "shop"}, None, ""),
+        (OF_OTLP, "ERROR", ""),
+        ({"time": AT, "trace": "projects/p/traces/0AB", "msg": "no", "app": "shop"}, None, "ab"),
+        ({"time": AT, "trace": "at x.py:7", "msg": "no", "app": "shop"}, None, ""),
     ],
 )
 def test_lines_of_stores_runtimes_and_loggers(document: Any, level: Any, trace: str) -> None:
@@ -392,6 +404,34 @@ def test_lines_of_stores_runtimes_and_loggers(document: Any, level: Any, trace: 
     assert isinstance(line, LogRow)
     assert (line.at // 1000, line.service, line.level, line.trace) == (AT, "shop", level, trace)
     assert line.message == "no"
+
+
+APM = {"@timestamp": TIME, "service.name": "shop", "processor": {"event": "span"}}
+NO_MESSAGE, NO_SERVICE = "document of Elasticsearch without a mess", "resource without service.name"
+
+
+@pytest.mark.parametrize(
+    ("document", "services", "note"),
+    [
+        (APM, [], f"{NO_MESSAGE}age, no log line: 'span' ("),
+        ({"_index": "x", "_source": APM}, [], NO_MESSAGE),
+        ({"@timestamp": TIME, "body": "no"}, [], f"{NO_MESSAGE}age, no log line: 'fields @ti"),
+        ({"k8s.node.name": "n1"}, [], f"{NO_SERVICE} or a workload ("),
+        ({"k8s.pod.name": "shop-6b8f9c7d5-x2"}, ["shop"], f"{NO_SERVICE}: k8s.pod.name names"),
+        ({"k8s.job.name": "shop", "k8s.pod.name": "b"}, ["shop"], f"{NO_SERVICE}: k8s.job.name"),
+    ],
+)
+def test_what_is_no_line_or_lacks_a_service_is_said(
+    document: Any, services: list[str], note: str
+) -> None:
+    if NO_SERVICE in note:
+        about, document = stack.resource("", **document), stack.log_line(220, "", 9, "x", "")
+        document["resourceLogs"][0]["resource"] = about
+    reader, field = Reader(LeftOut(where="x:1")), Field(document, "x:1")
+    rows: list[Any] = list(shape_of(field).read(field, reader))
+    assert [row.service for row in rows] == services
+    (told,) = reader.left_out.notes()
+    assert told.startswith(f"x:1: {note}")
 
 
 def test_a_line_without_a_service_has_the_name_of_its_file() -> None:
@@ -439,7 +479,7 @@ EXAMPLES: tuple[Any, ...] = (
     *({"action": "Close", "alert": OPS | {"updatedAt": MS}}, {"incidents": [INCIDENT]}),
     streams({"app": "shop", "level": "error"}, [NS, "no", {"trace_id": "a"}]),
     {"labels": {"app": "shop"}, "line": "[error] no", "timestamp": TIME},
-    {"hits": {"hits": [{"_source": ECS}]}},
+    *({"hits": {"hits": [{"_source": ECS}]}}, {"_index": "x", "_source": ECS}),
 )
 
 

@@ -22,6 +22,7 @@ class LogRow:
 
     ``level`` is None if nothing says it; ``event`` is equal for lines that say the same. ``key`` is
     its identity in the store that has it, where there is one: two lines with a key are the same.
+    ``file`` is the number of its file, if several are read.
     """
 
     at: int
@@ -31,6 +32,7 @@ class LogRow:
     event: str
     trace: str = ""
     key: str = attrs.field(default="", eq=False)
+    file: int = attrs.field(default=0, eq=False)
 
 
 class Entry(StrEnum):
@@ -99,7 +101,11 @@ class Span:
 
 @attrs.frozen
 class ChangeRow:
-    """A change of a service, such as a rollout; seen ``count`` times, the last one at ``until``."""
+    """A change of a service, such as a rollout; seen ``count`` times, the last one at ``until``.
+
+    ``key`` is its identity where it has one: rows with a key tell the same change at several times.
+    ``space`` is the namespace of the service, if known.
+    """
 
     at: int
     service: str
@@ -107,6 +113,8 @@ class ChangeRow:
     detail: str
     until: int
     count: int = 1
+    key: str = attrs.field(default="", eq=False)
+    space: str = attrs.field(default="", eq=False)
 
 
 @attrs.frozen

@@ -9,7 +9,7 @@
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -40,9 +40,10 @@ from logtriage.recorded.importing.labels import (
     labels_of,
     stretches_of,
 )
-from logtriage.recorded.importing.left_out import LeftOut
+from logtriage.recorded.importing.left_out import LeftOut, file_of
 from logtriage.recorded.importing.metric_series import means, without_holes
 from logtriage.recorded.importing.reader import Reader
+from logtriage.recorded.importing.same_lines import without_copies
 from logtriage.recorded.importing.shapes import Row, read_folder
 from logtriage.recorded.importing.source_files import ENDINGS
 from logtriage.recorded.importing.targets import metrics_of, settled
@@ -143,6 +144,8 @@ class _Capture:
     graph: set[tuple[str, str]] = attrs.Factory(set)
     #: Log lines by service, and whether something says their level.
     lines: Counter[tuple[str, bool]] = attrs.Factory(Counter)
+    #: Numbers of the files with log lines.
+    files: dict[str, int] = attrs.Factory(dict)
     #: Times of the first samples by service, signal and instance.
     sampled: defaultdict[tuple[str, str, int], list[int]] = attrs.Factory(lambda: defaultdict(list))
     sample_count: int = 0
@@ -159,6 +162,8 @@ class _Capture:
             return True
         if isinstance(row, LogRow):
             self.lines[row.service, row.level is not None] += 1
+            name = file_of(self.reader.left_out.where)
+            row = attrs.evolve(row, file=self.files.setdefault(name, len(self.files)))
         is_open = self.sample_count < _ENOUGH_SAMPLES
         if isinstance(row, Sample | Usage | Scraped) and is_open:
             service, name = (getattr(row, field, "") for field in ("service", "name"))
@@ -244,20 +249,23 @@ class _Capture:
         if alone:
             note(f"{name}: {counted(alone, 'request')} of jobs, consumers and probes, not of users")
         rows, early = self.store.between(since, until), self.store.between(since - STALE_MS, since)
-        usage = tuple(row for row in means((*early.usage, *rows.usage)) if row.at >= since)
+        usage = tuple(row for row in _mean_usage((*early.usage, *rows.usage)) if row.at >= since)
         sampled = without_holes((*early.samples, *rows.samples))
         samples = tuple(row for row in means(sampled) if row.at >= since)
         changes, unknown = list[ChangeRow](), Counter[str]()
-        for row in rows.changes:  # the names of all services are known by now
-            if (service := self.reader.names.owner(row.service)) is not None:
+        for row in _latest(rows.changes):  # the names of all services are known by now
+            if (service := self.reader.names.owner(row.service, row.space)) is not None:
                 changes.append(attrs.evolve(row, service=service))
             else:
                 unknown[row.service] += 1
         for other, count in unknown.items():
             times = counted(count, "time")
             note(f"{name}: changes of {other!r:.80}, which is no known service ({times})")
+        if again := len(rows.changes) - len(changes) - unknown.total():
+            note(f"{name}: left out {counted(again, 'earlier report')} of the same changes")
         graph = tuple(sorted(self.graph))
-        logs = tuple({row.key or number: row for number, row in enumerate(rows.logs)}.values())
+        keyed = {row.key or number: row for number, row in enumerate(rows.logs)}
+        logs = tuple(without_copies(tuple(keyed.values())))
         if again := len(rows.logs) - len(logs):
             note(f"{name}: left out {counted(again, 'log line')} that other documents have, too")
         return attrs.evolve(
@@ -269,3 +277,26 @@ class _Capture:
             changes=tuple(changes),
             graph=graph,
         )
+
+
+def _mean_usage(rows: Sequence[Usage]) -> Iterator[Usage]:
+    """Yield the mean CPU of the instances of each service, and by itself their mean latency."""
+    yield from means(attrs.evolve(row, p99_ms=None) for row in rows if row.cpu_bp is not None)
+    latencies = (
+        Sample(row.at, row.service, "p99_ms", row.p99_ms, row.instance)
+        for row in rows
+        if row.p99_ms is not None
+    )
+    for mean in means(latencies):
+        yield Usage(mean.at, mean.service, p99_ms=mean.value)
+
+
+def _latest(changes: Iterable[ChangeRow]) -> Iterable[ChangeRow]:
+    """The latest report of each change: lists taken at several times have an event again."""
+    latest: dict[object, ChangeRow] = {}
+    for row in changes:
+        same = row.key or (row.at, row.service, row.kind, row.detail)
+        before = latest.setdefault(same, row)
+        if (row.until, row.count) > (before.until, before.count):
+            latest[same] = row
+    return latest.values()

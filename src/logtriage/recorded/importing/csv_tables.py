@@ -4,30 +4,44 @@
 
     logs.csv      time, service, level, message [, trace]
     calls.csv     time, caller, callee, latency_ms [, network_ms, self_ms, trace]
-    metrics.csv   time, service [, cpu_percent, p99_ms, any other number]
+    metrics.csv   time, service [, pod, cpu_percent, p99_ms, any other number]
 
 Each may end in ``.csv.gz``; columns may stand in any order. Every numeric column of metrics is a
-signal; other tables may have other columns, which are not read. The first bad field is an error.
+signal, apart from :data:`INSTANCES`; other tables may have other columns, which are not read. The
+first bad field is an error.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
+
+import attrs
 
 from logtriage.recorded.condensing.log_heads import UNSET, known_level
 from logtriage.recorded.condensing.log_text import read_line, trace_in
-from logtriage.recorded.condensing.raw_rows import Call, LogRow, Sample, Usage
+from logtriage.recorded.condensing.raw_rows import Call, LogRow, Scraped, Usage
 from logtriage.recorded.figures import MOST
 from logtriage.recorded.importing.csv_rows import read_records
 from logtriage.recorded.importing.fields import Field, decimal, plain_id, scaled
 from logtriage.recorded.importing.left_out import LeftOut
+from logtriage.recorded.importing.metric_series import Metric
 from logtriage.recorded.importing.names import Names, in_units
 from logtriage.recorded.importing.reader import Reader
+from logtriage.recorded.importing.scraped import Series
 from logtriage.recorded.importing.source_files import find_csv
 
-TableRow = LogRow | Call | Usage | Sample
-#: (file name, records, reader of a record).
-Table = tuple[str, Iterator[Field], Callable[[Field], Iterable[TableRow]]]
+TableRow = LogRow | Call | Usage | Scraped
+
+
+class Table(NamedTuple):
+    """A file: its name, its records, how one is read, and the rows that follow the last one."""
+
+    name: str
+    records: Iterator[Field]
+    read: Callable[[Field], Iterable[TableRow]]
+    rest: Callable[[], Iterable[TableRow]]
+
+
 _NEEDED: Final = {
     "logs": ("time", "service", "level", "message"),
     "calls": ("time", "caller", "callee", "latency_ms"),
@@ -36,22 +50,26 @@ _NEEDED: Final = {
 TABLES: Final = tuple(
     f"{stem}.csv{zipped}" for stem in ("labels", *_NEEDED) for zipped in ("", ".gz")
 )
+#: Columns of metrics that tell the instances of a service apart.
+INSTANCES: Final = ("pod", "instance", "host", "container_id")
+_FIGURES: Final = ("cpu_percent", "p99_ms")
 #: Columns of metrics that become no signal of their own.
-_OWN_COLUMNS: Final = (*_NEEDED["metrics"], "cpu_percent", "p99_ms")
+_OWN_COLUMNS: Final = (*_NEEDED["metrics"], *INSTANCES, *_FIGURES)
 _MOST: Final = 10**18  # values of metrics are below
 
 
 def tables_of(root: Path, reader: Reader, skipped: LeftOut | None) -> Iterator[Table]:
     """Yield the tables of a folder; ``skipped`` counts records of a length unlike the header's."""
-    numeric, words = set[str](), set[str]()
+    metrics = _Metrics(reader)
     readers: dict[str, Callable[[Field], Iterable[TableRow]]] = {
         "logs": lambda row: _logs(row, reader.names),
         "calls": lambda row: _calls(row, reader.names),
-        "metrics": lambda row: _metrics(row, reader, numeric, words),
+        "metrics": metrics.usage_of,
     }
     for stem, read in readers.items():
         if (path := find_csv(root, root, stem)) is not None:
-            yield path.name, read_records(path, _NEEDED[stem], path.name, skipped), read
+            records = read_records(path, _NEEDED[stem], path.name, skipped)
+            yield Table(path.name, records, read, metrics.series if stem == "metrics" else tuple)
 
 
 def _logs(row: Field, names: Names) -> Iterator[LogRow]:
@@ -81,32 +99,97 @@ def _calls(row: Field, names: Names) -> Iterator[Call]:
     )
 
 
-def _metrics(
-    row: Field, reader: Reader, numeric: set[str], words: set[str]
-) -> Iterator[Usage | Sample]:
-    """Yield the numeric columns of a row; a column whose first value is text is left out."""
-    at, service = row["time"].needed_time, reader.names(row["service"].needed, row.where)
-    cpu_bp, p99_ms = _number(row["cpu_percent"], 100), _number(row["p99_ms"], 1)
-    if cpu_bp is not None or p99_ms is not None:
-        yield Usage(at, service, cpu_bp, p99_ms)
-    for column, text in row.fields.items():
-        if not text or column in _OWN_COLUMNS or column in words:
-            continue
-        value = decimal(text, _MOST)
-        if value is None and column not in numeric:
-            words.add(column)
-            reader.left_out.note(
-                f"{row.where}: column {column} is left out: {text!r:.40} is not a number"
+@attrs.define
+class _Metrics:
+    """Reads metrics.csv. A row is of one instance of its service.
+
+    The columns :data:`INSTANCES` name it. Of rows that agree in them, in service and in time, each
+    is of another instance, in the order of the file.
+    """
+
+    reader: Reader
+    _numeric: set[str] = attrs.Factory(set)
+    _words: set[str] = attrs.Factory(set)
+    #: By service, instance and column: the values of each time in the order of the file.
+    _values: dict[tuple[str, str, str], dict[int, list[float]]] = attrs.Factory(dict)
+    #: Where the first of them stands.
+    _places: dict[tuple[str, str, str], str] = attrs.Factory(dict)
+    #: Numbers of instances, from 0 down: those of other formats go from 1 up.
+    _numbers: dict[tuple[str, str, int], int] = attrs.Factory(dict)
+
+    def usage_of(self, row: Field) -> Iterator[Usage]:
+        """Yield the CPU and the latency of a row, and keep its other numbers."""
+        at = row["time"].needed_time
+        service = self.reader.names(row["service"].needed, row.where)
+        cpu_bp, p99_ms = _number(row["cpu_percent"], 100), _number(row["p99_ms"], 1)
+        figures = {
+            column: float(value)
+            for column, value in zip(_FIGURES, (cpu_bp, p99_ms), strict=True)
+            if value is not None
+        }
+        signals = dict(self._signals(row, service))
+        instance = " ".join(row[column].text for column in INSTANCES)
+        rounds = {
+            column: self._keep((service, instance, column), at, value, row.where)
+            for column, value in (figures | signals).items()
+        }
+        if any(rounds.values()):
+            self.reader.left_out.add(
+                "row of a service and time that an earlier row has: taken for another instance (a "
+                f"column {' or '.join(INSTANCES)} names it)",
+                row.where,
             )
-            continue
-        if value is None:
-            raise row[column].bad("a number, or empty")
-        numeric.add(column)
-        name, factor = reader.book.names(service, column)
-        units = in_units(value, factor)
-        if abs(units) > MOST:
-            raise row[column].bad(f"a number of at most 63 bits as {name}")
-        yield Sample(at, service, name, units)
+        for column in figures:
+            key = service, instance, rounds[column]
+            number = self._numbers.setdefault(key, -len(self._numbers))
+            share, latency = (cpu_bp, None) if column == _FIGURES[0] else (None, p99_ms)
+            yield Usage(at, service, share, latency, instance=number)
+
+    def series(self) -> Iterator[Scraped]:
+        """Yield the other numbers of all rows; how they move tells what they count."""
+        for series, values in self._values.items():
+            service, instance, column = series
+            where = self._places[series]
+            for number, row in enumerate(() if column in _FIGURES else _rounds(values)):
+                metric = Metric(service, f"{instance} {number}", column)
+                yield from self.reader.scraped.rows(Series(metric, (), None, where), row)
+
+    def _keep(self, series: tuple[str, str, str], at: int, value: float, where: str) -> int:
+        """Keep a value; return how many the series had of that time before."""
+        self._places.setdefault(series, where)
+        values = self._values.setdefault(series, {}).setdefault(at, [])
+        values.append(value)
+        return len(values) - 1
+
+    def _signals(self, row: Field, service: str) -> Iterator[tuple[str, float]]:
+        """Yield the signals of a row; a column whose first value is text is left out."""
+        for column, text in row.fields.items():
+            if not text or column in _OWN_COLUMNS or column in self._words:
+                continue
+            value = decimal(text, _MOST)
+            if value is None and column not in self._numeric:
+                self._words.add(column)
+                self.reader.left_out.note(
+                    f"{row.where}: column {column} is left out: {text!r:.40} is not a number"
+                )
+                continue
+            if value is None:
+                raise row[column].bad("a number, or empty")
+            self._numeric.add(column)
+            name, factor = self.reader.book.names(service, column)
+            if abs(in_units(value, factor)) > MOST:
+                raise row[column].bad(f"a number of at most 63 bits as {name}")
+            yield column, float(value)
+
+
+def _rounds(values: Mapping[int, Sequence[float]]) -> list[dict[int, float]]:
+    """The first value of each time, by time, then the second values, and so on."""
+    rounds = list[dict[int, float]]()
+    for at, each in values.items():
+        rounds += ({} for _ in range(len(rounds), len(each)))
+        for row, value in zip(rounds, each, strict=False):
+            row[at] = value
+    return rounds
 
 
 def _number(cell: Field, factor: int) -> int | None:

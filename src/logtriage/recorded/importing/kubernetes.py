@@ -55,4 +55,8 @@ def changes_of(document: Field, reader: Reader) -> Iterator[ChangeRow]:
     place = "" if name in text else f" ({f'{kind} {name}'.strip()})"
     detail = read_message(None, f"{reason}: {text}{place}" if text else f"{reason}{place}").message
     until = at if last.value is None else max(at, last.moment)
-    yield ChangeRow(at, name, reason, detail, until, max(1, count.count))
+    own = document["metadata"]
+    names = (own[key].text for key in ("namespace", "name") if "name" in own)
+    key = own["uid"].text or "/".join(names)
+    space, times = about["namespace"].text, max(1, count.count)
+    yield ChangeRow(at, name, reason, detail, until, times, key, space)

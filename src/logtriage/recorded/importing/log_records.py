@@ -5,7 +5,8 @@ Common Schema alone or in hits of a search, and any logger that writes a time an
 """
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from typing import Final
 
@@ -23,7 +24,7 @@ from logtriage.recorded.condensing.log_text import read_line, trace_in
 from logtriage.recorded.condensing.raw_rows import LogRow
 from logtriage.recorded.importing.fields import Field, plain_id
 from logtriage.recorded.importing.left_out import file_of, stem_of
-from logtriage.recorded.importing.names import workload_of
+from logtriage.recorded.importing.names import job_of, workload_of
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.targets import OTHER_LABEL
 
@@ -36,15 +37,32 @@ _NO_SERVICE: Final = ("", "unknown_service")
 _LEVEL_LABELS: Final = ("level", "detected_level", "severity", "severity_text", "lvl")
 _TRACE_LABELS: Final = ("trace_id", "traceId", "traceID", "trace_id_hex")
 
+_TEXTS: Final = (*MESSAGE_FIELDS, "event.original", "body.text")
 _TIMES: Final = ("@timestamp", "timestamp", "time", "ts", "date", "eventTime", "t.$date", "_time")
 _SERVICES: Final = (
     *("service.name", "service", "service_name", "serviceName", "app", "application", "appname"),
     *("attrs.com.docker.compose.service", "attrs.service", "attrs.app", "attrs.tag"),
     *("kubernetes.labels.app", "kubernetes.labels.app_kubernetes_io/name"),
+    *("kubernetes.labels.app.kubernetes.io/name", "resource.attributes.service.name"),
     *("kubernetes.container.name", "kubernetes.container_name", "container.name"),
     *("container_name", "resource.labels.container_name", "_service"),
 )
+_SPACES: Final = (
+    *("kubernetes.namespace", "kubernetes.namespace_name", "resource.labels.namespace_name"),
+)
+_PODS: Final = ("kubernetes.pod.name", "kubernetes.pod_name", "resource.labels.pod_name")
+_OWNERS: Final = (
+    *("kubernetes.deployment.name", "kubernetes.statefulset.name", "kubernetes.daemonset.name"),
+)
+_CONTAINER: Final = re.compile(r".*container[._]name|container")
+#: Fields of Elasticsearch that say what a document is.
+_KINDS: Final = ("data_stream.type", "processor.event", "event.kind", "event.dataset")
+#: Where answers have their hits, those of asynchronous searches and of Kibana's inspector, too.
+HITS: Final = ("hits.hits", "rawResponse.hits.hits", "response.hits.hits")
 _TRACES: Final = ("trace.id", "trace_id", "traceId", "traceID", "otelTraceID", "dd.trace_id")
+#: Where Google Cloud has the name of a trace, which ends with its id.
+_TRACE_NAMES: Final = ("trace", "logging.googleapis.com/trace")
+_TRACE_NAME: Final = re.compile(r"projects/[^/]+/traces/(\w+)")
 
 
 def streams(document: Field, reader: Reader) -> Iterator[LogRow]:
@@ -71,20 +89,24 @@ def stream_line(document: Field, reader: Reader) -> Iterator[LogRow]:
 def _line(time: Field, line: str, labels: Mapping[str, str], reader: Reader) -> Iterator[LogRow]:
     """Yield a line of a stream; Loki has one of a time and text in each stream."""
     wanted = _STREAM_LABELS if reader.label is None else (reader.label,)
-    values = (labels.get(key, "").strip() for key in wanted)
-    service = next((value for value in values if value not in _NO_SERVICE), "")
-    if not service and reader.label is None:
-        service = workload_of(labels.get("pod", "").strip())
-    if not service:
+    named = ((key, labels.get(key, "").strip()) for key in wanted)
+    key, service = next(
+        ((key, value) for key, value in named if value not in _NO_SERVICE), ("", "")
+    )
+    pod = workload_of(labels.get("pod", "").strip()) if reader.label is None else ""
+    if not service and not pod:
         reader.left_out.add(f"stream without a label {' or '.join(wanted)} ({OTHER_LABEL})")
         return
-    if service == labels.get("job", "").strip():  # namespace/service
-        service = service.rpartition("/")[2]
+    if service == labels.get("job", "").strip():
+        service = job_of(service)[0]
+    # Loki takes the name of a service from the container if nothing else says it.
+    is_inside = key != "" and service in (labels.get("container"), labels.get("container_name"))
     level = next(filter(None, (level_of(labels.get(key)) for key in _LEVEL_LABELS)), None)
     trace = next(filter(None, (labels.get(key) for key in _TRACE_LABELS)), "") or trace_in(line)
     text = read_line(line, level)
     space = labels.get("namespace", "")
-    plain = reader.names(service, reader.left_out.where, space=space)
+    where, workload = reader.left_out.where, pod if is_inside else ""
+    plain = reader.names(service or pod, where, space=space, workload=workload)
     identity = json.dumps([labels, time.value, line], sort_keys=True).encode()
     key = blake2b(identity, digest_size=12).hexdigest()
     yield LogRow(time.moment, plain, *text, plain_id(trace), key)
@@ -110,7 +132,16 @@ def journal(document: Field, reader: Reader) -> Iterator[LogRow]:
 
 def record(document: Field, reader: Reader) -> Iterator[LogRow]:
     """Yield a line of a container runtime, of Elastic's schema, or of a logger."""
-    texts = (document.first(path) for path in MESSAGE_FIELDS)
+    if not _has_text(document):
+        marks = (document.first(path).value for path in _KINDS)
+        kind = " ".join(mark for mark in marks if isinstance(mark, str))
+        kind = kind or f"fields {', '.join(document.fields)}"
+        reader.left_out.add(
+            f"document of Elasticsearch without a message, no log line: {kind!r:.60} (calls are "
+            "read from spans of OTLP, Jaeger or Zipkin, signals from OTLP or Prometheus)"
+        )
+        return
+    texts = (document.first(path) for path in _TEXTS)
     text = next((row.value for row in texts if isinstance(row.value, str)), "").rstrip("\n")
     error = document.first("error.message", "error.type", "error")
     if isinstance(error.value, str) and error.value not in text:
@@ -123,27 +154,54 @@ def record(document: Field, reader: Reader) -> Iterator[LogRow]:
         level = level_of(document["s"].value)
     line = read_line(text, level)
     at = document.first(*_TIMES).moment
+    if named is None:
+        name = _TRACE_NAME.fullmatch(str(document.first(*_TRACE_NAMES).value))
+        named = name and name[1]
     trace = named if isinstance(named, str) and named else trace_in(text)
     yield LogRow(at, _service(document, reader), *line, plain_id(trace))
 
 
 def hits(document: Field, reader: Reader) -> Iterator[LogRow]:
-    """Yield the lines that a search of Elasticsearch found."""
-    for hit in document["hits"]["hits"].items():
-        key = f"{hit['_index'].text} {hit['_id'].text}".strip()
-        yield from (attrs.evolve(row, key=key) for row in record(hit["_source"], reader))
+    """Yield the lines that a search of Elasticsearch found; Kibana wraps its answer."""
+    for found in document.first(*HITS).items():
+        yield from hit(found, reader)
+
+
+def hit(document: Field, reader: Reader) -> Iterator[LogRow]:
+    """Yield the line of one hit, which has the document itself, or its ``fields`` as lists."""
+    source = document["_source"]
+    if "_source" not in document:
+        if "fields" not in document:
+            raise source.bad("an object: search with _source, or with fields")
+        source = document["fields"]
+        source.value = {
+            name: values[0] if isinstance(values, list) and len(values) == 1 else values
+            for name, values in source.fields.items()
+        }
+    key = f"{document['_index'].text} {document['_id'].text}".strip()
+    yield from (attrs.evolve(row, key=key) for row in record(source, reader))
 
 
 def _service(document: Field, reader: Reader) -> str:
     paths = _SERVICES if reader.label is None else (reader.label, *_SERVICES)
-    values = (document.first(path).value for path in paths)
-    named = next((value for value in values if isinstance(value, str) and value.strip()), None)
-    if named is None:
+    values = ((path, document.first(path).value) for path in paths)
+    texts = ((path, name) for path, name in values if isinstance(name, str) and name.strip())
+    path, named = next(texts, ("", ""))
+    workload = _text(document, _OWNERS) or workload_of(_text(document, _PODS))
+    if not named and not workload:
         named = stem_of(document.where).removesuffix("-json")
         reader.left_out.note(
             f"{file_of(document.where)}: its lines name no service; its own name stands in"
         )
-    return reader.names(named, document.where)
+    inside = workload if _CONTAINER.fullmatch(path) else ""
+    space = _text(document, _SPACES)
+    return reader.names(named or workload, document.where, space=space, workload=inside)
+
+
+def _text(document: Field, paths: Iterable[str]) -> str:
+    """The first text at one of some paths; empty if there is none."""
+    values = (document.first(path).value for path in paths)
+    return next((value for value in values if isinstance(value, str)), "").strip()
 
 
 def is_streams(document: Field) -> bool:
@@ -153,11 +211,21 @@ def is_streams(document: Field) -> bool:
     return answered or isinstance(document["streams"].value, list)
 
 
+def is_hit(document: Field) -> bool:
+    """Whether a document is a hit of a search, alone."""
+    return "_index" in document and ("_source" in document or "fields" in document)
+
+
 def is_record(document: Field) -> bool:
-    """Whether a document has a time, and a message or at least an error."""
-    texts = (document.first(path).value for path in (*MESSAGE_FIELDS, "error.message"))
+    """Whether a document has a time and a message, or is one of Elasticsearch without."""
     timed = document.first(*_TIMES).value is not None
-    return timed and any(isinstance(text, str) for text in texts)
+    return timed and ("@timestamp" in document or _has_text(document))
+
+
+def _has_text(document: Field) -> bool:
+    """Whether a document has a message, or at least an error."""
+    texts = (document.first(path).value for path in (*_TEXTS, "error.message"))
+    return any(isinstance(text, str) for text in texts)
 
 
 def _texts(field: Field) -> dict[str, str]:

@@ -16,6 +16,7 @@ from logtriage.recorded.condensing.log_text import read_line, read_message, trac
 from logtriage.recorded.condensing.raw_rows import ChangeRow, LogRow, Scraped, Span
 from logtriage.recorded.importing.fields import Field, plain_id
 from logtriage.recorded.importing.metric_series import Labels, Metric
+from logtriage.recorded.importing.names import workload_of
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.scraped import Kind, Series
 from logtriage.recorded.importing.span_attributes import callee_of, in_words, kind_of, outcome
@@ -25,6 +26,14 @@ _SEVERITY: Final = "SEVERITY_NUMBER_"
 #: The prefix of the event name of a change.
 _CHANGE: Final = "change."
 SERVICE: Final = "service.name"
+_POD: Final = "k8s.pod.name"
+#: What names a service without that, as OpenTelemetry's conventions for Kubernetes have it.
+_WORKLOADS: Final = (
+    *(f"{prefix}app.kubernetes.io/name" for prefix in ("", "k8s.pod.label.", "k8s.pod.labels.")),
+    *(f"k8s.{kind}.name" for kind in ("deployment", "statefulset", "daemonset", "cronjob", "job")),
+    *(_POD, "k8s.container.name", "container.name"),
+)
+_SET_NAME: Final = f"the Collector's resource processor sets {SERVICE}"
 #: The levels of severity numbers, four of each: 1 to 4 trace, 5 to 8 debug, ….
 _LEVELS: Final = ("INFO", "INFO", "INFO", "WARN", "ERROR", "FATAL")
 KINDS: Final = ("UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER")
@@ -53,10 +62,17 @@ def items_of(
     lists = [f"resource{kind}", *(("batches",) if kind == "Spans" else ())]
     for resource in (row for name in lists for row in payload[name].items()):
         about = attributes(resource["resource"]["attributes"])
-        name = about.get(SERVICE)
-        if not (isinstance(name, str) and name.strip()):
-            reader.left_out.add(f"resource without {SERVICE}")
+        named = ((key, about.get(key)) for key in (SERVICE, *_WORKLOADS))
+        texts = ((key, name) for key, name in named if isinstance(name, str) and name.strip())
+        key, name = next(texts, ("", ""))
+        if not name:
+            reader.left_out.add(f"resource without {SERVICE} or a workload ({_SET_NAME})")
             continue
+        if key != SERVICE:
+            name = workload_of(name) if key == _POD else name
+            reader.left_out.add(
+                f"resource without {SERVICE}: {key} names its service ({_SET_NAME})"
+            )
         space = in_words(about.get("k8s.namespace.name"))
         service = reader.names(name, resource.where, space=space)
         if old in resource:

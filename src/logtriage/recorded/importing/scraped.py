@@ -172,13 +172,23 @@ class Answered:
 
 @attrs.frozen
 class Series:
-    """A series of OTLP, or of Prometheus once its service and its place are known."""
+    """A series of OTLP or of a table, or of Prometheus once its service and its place are known.
+
+    ``kind`` is None until it is known how all series of that name move.
+    """
 
     metric: Metric
     labels: Labels
-    kind: Kind
+    kind: Kind | None
     where: str = attrs.field(eq=False)
     scope: str = ""
+
+
+def _named(series: Answered | Series) -> tuple[str, bool]:
+    """The name of a series' metric, and whether it is the metric's own."""
+    if isinstance(series, Series):
+        return series.metric.name, True
+    return series.name, series.is_named
 
 
 @attrs.define
@@ -188,7 +198,7 @@ class ScrapedBook:
     _series: list[Answered | Series] = attrs.Factory(list)
     _numbers: dict[Answered | Series, int] = attrs.Factory(dict)
     _moves: defaultdict[int, _Moves] = attrs.Factory(lambda: defaultdict(_Moves))
-    #: The names of metrics of Prometheus.
+    #: The metrics' own names.
     _named: set[str] = attrs.Factory(set)
     #: Rows by number.
     _rows: Counter[int] = attrs.Factory(Counter)
@@ -197,14 +207,15 @@ class ScrapedBook:
         lambda: defaultdict(dict)
     )
 
-    def rows(self, series: Answered, values: Mapping[int, float]) -> Iterator[Scraped]:
-        """Yield the values of a series by Unix ms."""
-        number, scrapes = self._number(series), self._scrapes[_target(series.labels)]
-        times = sorted(values)
+    def rows(self, series: Answered | Series, values: Mapping[int, float]) -> Iterator[Scraped]:
+        """Yield the values of a series by Unix ms; how they move tells what they are."""
+        number, times = self._number(series), sorted(values)
         if len(values) > 1:
             self._moves[number].add([values[at] for at in times])
-        for before, at in pairwise((times[:1] or [0]) + times):
-            scrapes[at] = scrapes.get(at, False) or values[at] != values[before]
+        if isinstance(series, Answered):
+            scrapes = self._scrapes[_target(series.labels)]
+            for before, at in pairwise((times[:1] or [0]) + times):
+                scrapes[at] = scrapes.get(at, False) or values[at] != values[before]
         for at, value in values.items():
             self._rows[number] += 1
             yield Scraped(number, 1_000_000 * at, (value,))
@@ -219,8 +230,8 @@ class ScrapedBook:
         number = self._numbers.setdefault(series, len(self._series))
         if number == len(self._series):
             self._series.append(series)
-            if isinstance(series, Answered) and series.is_named:
-                self._named.add(series.name)
+            name, is_named = _named(series)
+            self._named.update((name,) if is_named else ())
         return number
 
     @property
@@ -242,12 +253,12 @@ class ScrapedBook:
         """Replace the series of Prometheus that have a metric, and give services final names."""
         counters = self._counters(metric_of, note)
         for number, series in enumerate(self._series):
+            kind = Kind.COUNT if _named(series) in counters else Kind.LEVEL
             if isinstance(series, Series):
                 service = names.get(series.metric.service, series.metric.service)
                 metric = attrs.evolve(series.metric, service=service)
-                self._series[number] = attrs.evolve(series, metric=metric)
+                self._series[number] = attrs.evolve(series, metric=metric, kind=series.kind or kind)
             elif number in metric_of:
-                kind = Kind.COUNT if (series.name, series.is_named) in counters else Kind.LEVEL
                 self._series[number] = Series(*metric_of[number], kind, series.where)
         counts = (
             (series.metric.name, self._rows[number])
@@ -290,10 +301,10 @@ class ScrapedBook:
             pairs: defaultdict[tuple[Metric, Labels], dict[str, float]] = defaultdict(dict)
             places: dict[tuple[Metric, Kind], str] = {}
             for row in group:
-                series, kind = self._series[row.instance], Kind.LEVEL
+                series = self._series[row.instance]
                 if not isinstance(series, Series):
                     continue
-                metric, kind = series.metric, series.kind
+                metric, kind = series.metric, series.kind or Kind.LEVEL
                 if (metric.service, metric.name) in unclear:
                     continue
                 if kind is Kind.COUNT and row.at in skipped.get(row.instance, ()):
@@ -369,9 +380,8 @@ class ScrapedBook:
         """The metrics that count: their names, and whether these are their own."""
         counters = set[tuple[str, bool]]()
         told = defaultdict[str, list[str]](list)
-        answered = self.answered
-        pairs = ((answered[number], number) for number in kept)
-        every = grouped(((one.name, one.is_named), number) for one, number in pairs)
+        unknown = (n for n, one in enumerate(self._series) if getattr(one, "kind", "") is None)
+        every = grouped((_named(self._series[n]), n) for n in (*kept, *unknown))
         for (name, is_named), numbers in sorted(every.items(), key=itemgetter(0)):
             moving = [moves for number in numbers if (moves := self._moves[number]).moved]
             rises = bool(moving) and all(2 * one.rises > one.intervals >= _ENOUGH for one in moving)

@@ -85,9 +85,16 @@ SHAPES: Final = (
         "dependencies", _has("parent", "child", rows=("parent", "child")), traces.dependencies_of
     ),
     Shape("Jaeger", traces.is_jaeger, traces.jaeger_spans),
-    Shape("Elasticsearch", _has("hits.hits"), log_records.hits),
+    Shape("Elasticsearch", _has(*log_records.HITS, of=any), log_records.hits),
+    Shape("hit of Elasticsearch", log_records.is_hit, log_records.hit),
     Shape("log line", log_records.is_record, log_records.record),
 )
+#: What to export instead of an answer that says too little, by a field that this answer has.
+_INSTEAD: Final = {
+    "log_entries": "PagerDuty's /incidents, not its log entries",
+    "traces": "every trace that Tempo's search finds, by /api/v2/traces/ID",
+    "columns": "hits of _search, not a table of ES|QL or SQL",
+}
 
 
 def shape_of(document: Field) -> Shape:
@@ -95,7 +102,9 @@ def shape_of(document: Field) -> Shape:
     for shape in SHAPES:
         if shape.fits(document):
             return shape
-    raise document.bad(f"of one of these formats: {', '.join(shape.name for shape in SHAPES)}")
+    names = ", ".join(shape.name for shape in SHAPES)
+    ways = (f"; export {what}" for field, what in _INSTEAD.items() if field in document)
+    raise document.bad(f"of one of these formats: {names}{next(ways, '')}")
 
 
 def read_folder(
@@ -108,11 +117,15 @@ def read_folder(
     BundleError that names file, line and field.
     """
     skipped = reader.left_out if skip_bad else None
-    for name, records, read in tables_of(root, reader, skipped):
-        counts = Counter(keep(row) for record in records for row in sound(record, read, skipped))
-        _note(name, counts, "a row of the table", unkept, reader)
+    for table in tables_of(root, reader, skipped):
+        counts = Counter[bool]()
+        for record in table.records:
+            reader.left_out.where = record.where
+            counts.update(map(keep, sound(record, table.read, skipped)))
+        counts.update(map(keep, table.rest()))
+        _note(table.name, counts, "a row of the table", unkept, reader)
     for path, name in json_files(root, TABLES, reader.left_out):
-        shapes, counts = dict[str, None](), Counter[bool]()
+        shapes, counts = dict[str, None](), Counter()
         for document in documents(path, name, skipped):
             if _is_ours(document):
                 reader.left_out.note(f"{name}: a bundle of recorded incidents, passed over")

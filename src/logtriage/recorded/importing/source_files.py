@@ -178,10 +178,18 @@ def documents(path: Path, name: str, left_out: LeftOut | None = None) -> Iterato
 
 
 def _flat(document: Field) -> Iterator[Field]:
-    """Yield the documents in a list, or in a list of lists, as Zipkin has them."""
+    """Yield the documents in a list, or in a list of lists, as Zipkin has them.
+
+    A list of series, as promtool writes it, is the result of a query of Prometheus.
+    """
     if not isinstance(document.value, list):
         yield document
         return
+    for kind, values in (("matrix", "values"), ("vector", "value")):
+        if document.value and all("metric" in row and values in row for row in document.items()):
+            answer = {"data": {"resultType": kind, "result": document.value}}
+            yield Field(answer, document.where)
+            return
     for item in document.items():
         yield from item.items() if isinstance(item.value, list) else (item,)
 
