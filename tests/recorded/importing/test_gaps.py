@@ -519,6 +519,35 @@ def test_a_host_of_kubernetes_is_its_service(
     assert told in "".join(note for note in notes if note.startswith(f"service {host!r} "))
 
 
+def loki(**labels: str) -> dict[str, Any]:
+    return {"streams": [{"stream": labels, "values": [[stack.nano(235), "up"]]}]}
+
+
+@pytest.mark.parametrize(
+    ("documents", "services"),
+    [
+        ([loki(container="postgres", pod=f"{name}-db-1") for name in "ab"], {"a-db", "b-db"}),
+        ([loki(container="redis", pod="shop-redis-0"), loki(container="app", pod="cart-7d9f8-x2")],
+         {"redis", "cart"}),
+        ([loki(container="cart", pod=f"{name}-7d9f8-x2") for name in ("cart", "cart-canary")],
+         {"cart"}),
+        ([loki(container="shop-payments-1")], set()),
+        ([loki(app="payments-headless")], set()),
+        ([loki(app="pay", namespace=name) for name in "abb"], {"pay", "pay.a"}),
+        ([{"@timestamp": "2031-05-06T10:03:00Z", "message": "up", "kubernetes":
+           {"container_name": "server", "pod_name": f"{name}-7d9f8-x2"}} for name in "ab"],
+         {"a", "b"}),
+    ],
+)  # fmt: skip
+def test_containers_and_hosts_are_of_services(
+    small: Path, documents: list[Any], services: set[str]
+) -> None:
+    stack.write_lines(small / "more.jsonl", documents)
+    record, _ = imported(small)
+    found = {service.name for service in record.recording.services}
+    assert found == {"payments", "shop", *services}
+
+
 def test_services_of_one_name_in_two_namespaces_stay_apart(folder: Path) -> None:
     path = folder / "deep" / "traces.json"
     lines = path.read_text().splitlines()
