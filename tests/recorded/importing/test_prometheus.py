@@ -356,17 +356,17 @@ def test_errors_that_begin_late_are_told_from_none(folder: Path) -> None:
 
 
 def test_a_sum_and_its_count_give_the_mean(folder: Path) -> None:
-    counts = {"count": 2, "sum": 0.0006}
+    counts = [("count", 2, "a"), ("sum", 0.0006, "a"), ("count", 1, "c"), ("sum", 0.0015, "c")]
     pair = [
         _series(
-            {at: f"{at * each}" for at in range(0, 241, 15)}, __name__=f"q_seconds_{end}", op="a"
+            {at: f"{at * each}" for at in range(0, 241, 15)}, __name__=f"q_seconds_{end}", op=op
         )
-        for end, each in counts.items()
+        for end, each, op in counts
     ]
     level = _series(STEADY | {230.0: "0.0003"}, __name__="wait_seconds", op="b")
     assert _signals(folder, _answer(*pair, level)) == {
-        "q_seconds_count_per_second_milli": (2000, 2000),
-        "q_mean_us": (300, 300),
+        "q_seconds_count_per_second_milli": (3000, 3000),
+        "q_mean_us": (700, 700),
         "wait_b_us": (300, 4_000_000),
     }
 

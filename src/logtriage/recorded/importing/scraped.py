@@ -1,20 +1,14 @@
 """Series of metrics, whose meaning is known once everything is read.
 
 Those of OTLP say what they measure; their points come in batches, by scope and by process. Those of
-Prometheus do not say whether they count or measure a level. A metric counts if its name ends as
-those of counters do, or an exporter is known to count it. Any other counts only if all its series
-that move are whole numbers that rise in nearly every interval, by a tenth at most: a leak that is
-seen grows faster. What falls at random is a level, whatever its name: a counter falls to about 0
-alone.
+Prometheus and of tables say neither that nor, alone, whose they are.
 """
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from itertools import groupby, pairwise
-from operator import attrgetter, itemgetter
-from statistics import median
+from operator import attrgetter
 from typing import Final
 
 import attrs
@@ -23,34 +17,10 @@ from logtriage._lib.grouping import grouped
 from logtriage.recorded.condensing.log_heads import SERVER_ERROR
 from logtriage.recorded.condensing.raw_rows import Sample, Scraped, Usage
 from logtriage.recorded.condensing.ticks import interval_of
+from logtriage.recorded.importing.counters import PAIR, Moves, Named, counters_of, is_pair
+from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.metric_series import Labels, Metric, Point, SeriesBook
 
-_GROWING: Final = ("_total", "_count", "_sum")
-#: Counters whose names have no such ending, as their exporters' sources and the statistics of
-#: PostgreSQL, MySQL, Linux, nginx, Envoy, MongoDB and Kafka say.
-_COUNTERS: Final = re.compile(
-    r"(?:cnpg_)?pg_stat_database_(?!numbackends|stats_reset|datid)\w+"
-    r"|pg_stat_bgwriter_(?!stats_reset)\w+"
-    r"|pg_stat_\w+_(?:seq_scan|seq_tup_read|idx_scan|idx_tup_(?:read|fetch)|n_tup_\w+)"
-    r"|pg_statio_\w+_blks_(?:read|hit)"
-    r"|mysql_global_status_(?!threads_(?:connected|running|cached)|open_|max_used|wsrep"
-    r"|buffer_pool_(?:dirty_)?pages|innodb_buffer_pool_(?:bytes|pages_(?!\w*flushed))|key_blocks"
-    r"|innodb_(?:\w*pending|row_lock_(?:current|time_)|page_size|num_open|history)|last_query"
-    r"|qcache_(?:free|queries_in|total)|prepared_stmt_count|\w+_open_temp|rpl_semi)\w+"
-    r"|node_netstat_(?!\w+_(?:CurrEstab|Forwarding))\w+|node_vmstat_(?!nr_)\w+"
-    r"|nginx_connections_(?:accepted|handled)|kafka_(?:topic_partition|consumergroup)_current_offset"
-    r"|envoy_(?:cluster_upstream|http_downstream)_(?:rq|cx)(?!\w*(?:active|buffered|_ms))\w*"
-    r"|\w*uptime\w*|node_time_seconds|mongodb_ss_(?:opcounters\w*|network_(?:bytes|num)\w+)"
-)
-#: Levels whose names end as those of counters do, as the same sources say.
-_LEVELS: Final = (
-    *("pg_locks_count", "pg_stat_activity_count", "mysql_global_status_prepared_stmt_count"),
-)
-#: Words in names of levels that may rise for long.
-_STATE: Final = re.compile(
-    r"(?:^|_)(?:bytes|memory|heap|disk|size|length|depth|used|usage|free|available|lag|backlog|age"
-    r"|pending|waiting|queued?|active|open|connections|threads|sessions|goroutines)(?:_|$)"
-)
 #: Labels of counters with the status of an answer, and the status of a failed span.
 _STATUSES: Final = (
     *("code", "status", "status_code", "http_code", "http_status", "http_status_code"),
@@ -59,60 +29,8 @@ _STATUSES: Final = (
 _SPAN_FAILED: Final = ("ERROR", "STATUS_CODE_ERROR")
 #: Labels that tell targets of Prometheus apart: all series of a target are scraped together.
 _TARGET: Final = ("cluster", "namespace", "job", "instance", "pod")
-#: The two counters of a distribution.
-_PAIR: Final = ("sum", "count")
-#: Intervals that are enough to tell how a metric moves.
-_ENOUGH: Final = 10
 #: Scrapes that are enough to tell their interval.
 _FEW: Final = 5
-_SHOWN: Final = 10
-
-
-@attrs.define
-class _Moves:
-    """How a series moves: counts of intervals, how far it rises in all, and its highest value."""
-
-    intervals: int = 0
-    rises: int = 0
-    falls: int = 0
-    #: Falls to about 0, after which a counter counts anew.
-    restarts: int = 0
-    risen: float = 0
-    highest: float = 0
-    is_whole: bool = True
-
-    def add(self, values: Sequence[float]) -> None:
-        """Add values in order of time."""
-        steps = [after - before for before, after in pairwise(values)]
-        rises = [step for step in steps if step > 0]
-        risen, usual = sum(rises), median(rises) if rises else 0
-        for before, after in pairwise(values):
-            # After a restart, a counter has at most what it counts in an interval.
-            anew = 0 <= after <= max(before / 10, 2 * usual)
-            self.restarts += after < before and anew
-            self.falls += after < before and not anew
-        self.intervals += len(steps)
-        self.rises += sum(step > 0 for step in steps)
-        self.risen += risen
-        self.highest = max(self.highest, *values)
-        self.is_whole = self.is_whole and all(map(float.is_integer, values))
-
-    @property
-    def moved(self) -> int:
-        """Intervals in which the value changes."""
-        return self.rises + self.falls + self.restarts
-
-    @property
-    def is_steady(self) -> bool:
-        """Whether the series counts, to all appearance."""
-        rises = not self.falls and 10 * self.rises >= 9 * self.intervals >= 9 * _ENOUGH
-        return rises and self.is_whole and 10 * self.risen <= self.highest
-
-
-def _falls_at_random(every: Sequence[_Moves]) -> bool:
-    """Whether series of a metric fall as those of no counter do."""
-    moved, restarts = sum(one.moved for one in every), sum(one.restarts for one in every)
-    return 10 * sum(one.falls for one in every) > moved or 4 * restarts > max(moved, 8)
 
 
 def _target(labels: Labels) -> tuple[str, ...]:
@@ -154,6 +72,8 @@ class Kind(StrEnum):
     DELTA = "delta"
     SPREAD = "spread"
     SPREAD_DELTA = "spread delta"
+    #: A distribution of which only the mean is wanted.
+    MEAN = "mean"
 
 
 #: Kinds that count since a process began.
@@ -184,7 +104,7 @@ class Series:
     scope: str = ""
 
 
-def _named(series: Answered | Series) -> tuple[str, bool]:
+def _named(series: Answered | Series) -> Named:
     """The name of a series' metric, and whether it is the metric's own."""
     if isinstance(series, Series):
         return series.metric.name, True
@@ -197,7 +117,7 @@ class ScrapedBook:
 
     _series: list[Answered | Series] = attrs.Factory(list)
     _numbers: dict[Answered | Series, int] = attrs.Factory(dict)
-    _moves: defaultdict[int, _Moves] = attrs.Factory(lambda: defaultdict(_Moves))
+    _moves: defaultdict[int, Moves] = attrs.Factory(lambda: defaultdict(Moves))
     #: The metrics' own names.
     _named: set[str] = attrs.Factory(set)
     #: Rows by number.
@@ -251,7 +171,9 @@ class ScrapedBook:
         note: Callable[[str], None],
     ) -> None:
         """Replace the series of Prometheus that have a metric, and give services final names."""
-        counters = self._counters(metric_of, note)
+        unknown = (n for n, one in enumerate(self._series) if getattr(one, "kind", "") is None)
+        moves = grouped((_named(self._series[n]), self._moves[n]) for n in (*metric_of, *unknown))
+        counters = counters_of(moves, self._named, note)
         for number, series in enumerate(self._series):
             kind = Kind.COUNT if _named(series) in counters else Kind.LEVEL
             if isinstance(series, Series):
@@ -273,6 +195,36 @@ class ScrapedBook:
         self, rows: Callable[[], Iterable[Scraped]], book: SeriesBook
     ) -> Iterator[Sample | Usage]:
         """Yield the samples of all rows, which come in order of time."""
+        failing = {
+            (series.metric.service, series.metric.name)
+            for series in self._series
+            if isinstance(series, Series) and _is_failed(series.labels)
+        }
+        places = {
+            series.metric: series.where for series in self._series if isinstance(series, Series)
+        }
+        for _, points in groupby(self._points(rows, book.left_out), key=lambda row: row[2].at):
+            for (metric, kind), row in grouped(((m, kind), one) for m, kind, one in points).items():
+                book.left_out.where = places.get(metric, "")
+                is_delta = kind in (Kind.DELTA, Kind.SPREAD_DELTA)
+                if kind is Kind.LEVEL:
+                    yield from book.levels(metric, row)
+                elif kind is Kind.MEAN:
+                    yield from book.distributions(metric, row, counted=False)
+                elif kind in (Kind.SPREAD, Kind.SPREAD_DELTA):
+                    yield from book.distributions(metric, row, delta=is_delta)
+                else:
+                    fails = (metric.service, metric.name) in failing
+                    failed = _is_failed if fails else None
+                    yield from book.rates(metric, row, delta=is_delta, failed=failed)
+
+    def _points(
+        self, rows: Callable[[], Iterable[Scraped]], left_out: LeftOut
+    ) -> Iterator[tuple[Metric, Kind, Point]]:
+        """Yield the points of all rows in order of time, with their metrics and what they are.
+
+        A sum and its count of Prometheus give a point of their mean.
+        """
         repeats = {target: _repeats(times) for target, times in self._scrapes.items()}
         skipped = {
             number: repeats[target]
@@ -280,60 +232,39 @@ class ScrapedBook:
             if isinstance(series, Answered) and repeats[target := _target(series.labels)]
         }
         if skipped:
-            book.left_out.note(
+            left_out.note(
                 "a query's step is shorter than the interval of scrapes: repeats are left out of "
                 "rates"
             )
-        failing = {
-            (series.metric.service, series.metric.name)
-            for series in self._series
-            if isinstance(series, Series) and _is_failed(series.labels)
-        }
         apart, unclear = self._writers(rows())
         for (service, name), where in unclear.items():
-            book.left_out.add(
+            left_out.add(
                 f"{name} of {service} falls without a restart, as counts of several processes do "
                 "that have no service.instance.id",
                 where,
             )
         for nano, group in groupby(rows(), key=attrgetter("nano")):
-            together: defaultdict[tuple[Metric, Kind], list[Point]] = defaultdict(list)
-            pairs: defaultdict[tuple[Metric, Labels], dict[str, float]] = defaultdict(dict)
-            places: dict[tuple[Metric, Kind], str] = {}
+            pairs = defaultdict[tuple[Metric, Labels], dict[str, float]](dict)
             for row in group:
                 series = self._series[row.instance]
                 if not isinstance(series, Series):
                     continue
                 metric, kind = series.metric, series.kind or Kind.LEVEL
-                if (metric.service, metric.name) in unclear:
-                    continue
-                if kind is Kind.COUNT and row.at in skipped.get(row.instance, ()):
+                is_repeat = kind is Kind.COUNT and row.at in skipped.get(row.instance, ())
+                if is_repeat or (metric.service, metric.name) in unclear:
                     continue
                 if (metric.service, metric.instance) in apart:
                     metric = attrs.evolve(metric, instance=f"{metric.instance} {row.since}")
                 stem, _, end = metric.name.rpartition("_")
-                if kind is Kind.COUNT and end in _PAIR and self._is_pair(stem):
+                is_half = kind is Kind.COUNT and end in PAIR and is_pair(stem, self._named)
+                if is_half:
                     pairs[attrs.evolve(metric, name=stem), series.labels][end] = row.values[0]
-                    if end == "sum":
-                        continue
-                point = Point(row.nano, row.since, series.labels, row.values, series.scope)
-                together[metric, kind].append(point)
-                places[metric, kind] = series.where
+                if not is_half or end == "count":
+                    point = Point(nano, row.since, series.labels, row.values, series.scope)
+                    yield metric, kind, point
             for (metric, labels), pair in pairs.items():
-                if len(pair) == 2:
-                    counts = Point(nano, 0, labels, (pair["count"], pair["sum"]))
-                    yield from book.distributions(metric, [counts], counted=False)
-            for (metric, kind), points in together.items():
-                book.left_out.where = places[metric, kind]
-                is_delta = kind in (Kind.DELTA, Kind.SPREAD_DELTA)
-                if kind is Kind.LEVEL:
-                    yield from book.levels(metric, points)
-                elif kind in (Kind.SPREAD, Kind.SPREAD_DELTA):
-                    yield from book.distributions(metric, points, delta=is_delta)
-                else:
-                    fails = (metric.service, metric.name) in failing
-                    failed = _is_failed if fails else None
-                    yield from book.rates(metric, points, delta=is_delta, failed=failed)
+                if len(pair) == len(PAIR):
+                    yield metric, Kind.MEAN, Point(nano, 0, labels, (pair["count"], pair["sum"]))
 
     def _writers(
         self, rows: Iterable[Scraped]
@@ -363,46 +294,6 @@ class ScrapedBook:
         unclear: dict[tuple[str, str], str] = {}
         for key, count in falls.items():
             series = self._series[key[0]]
-            if 10 * count > moved[key] and isinstance(series, Series):
+            if count > 1 and 10 * count > moved[key] and isinstance(series, Series):
                 unclear.setdefault((series.metric.service, series.metric.name), series.where)
         return apart, unclear
-
-    def _is_pair(self, stem: str) -> bool:
-        """Whether a metric of Prometheus has both a sum and a count."""
-        return all(f"{stem}_{end}" in self._named for end in _PAIR)
-
-    def _is_of_pair(self, name: str) -> bool:
-        """Whether a ``_sum`` has its ``_count``, or the reverse; True for any other name."""
-        stem, _, end = name.rpartition("_")
-        return end not in _PAIR or self._is_pair(stem) or f"{stem}_bucket" in self._named
-
-    def _counters(self, kept: Iterable[int], note: Callable[[str], None]) -> set[tuple[str, bool]]:
-        """The metrics that count: their names, and whether these are their own."""
-        counters = set[tuple[str, bool]]()
-        told = defaultdict[str, list[str]](list)
-        unknown = (n for n, one in enumerate(self._series) if getattr(one, "kind", "") is None)
-        every = grouped((_named(self._series[n]), n) for n in (*kept, *unknown))
-        for (name, is_named), numbers in sorted(every.items(), key=itemgetter(0)):
-            moving = [moves for number in numbers if (moves := self._moves[number]).moved]
-            rises = bool(moving) and all(2 * one.rises > one.intervals >= _ENOUGH for one in moving)
-            rises = rises and not any(one.falls for one in moving)
-            named = is_named and name.endswith(_GROWING)
-            ends = named and (self._is_of_pair(name) or not _STATE.search(name))
-            is_known = is_named and _COUNTERS.fullmatch(name) is not None
-            if ends or is_known:
-                counts = name not in _LEVELS and not _falls_at_random(moving)
-            else:
-                steady = is_named and rises and all(one.is_steady for one in moving)
-                counts = steady and not _STATE.search(name)
-            if counts:
-                counters.add((name, is_named))
-            if counts and not ends:
-                told["taken for counters, and shown per second"].append(name)
-            elif (named or is_known) and not counts:
-                told["taken for levels, though named like counters"].append(name)
-            elif not counts and rises:
-                told["taken for levels that only rise (query the rate of a counter)"].append(name)
-        for what, names in told.items():
-            more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-            note(f"{what}: {', '.join(names[:_SHOWN])}{more}")
-        return counters
