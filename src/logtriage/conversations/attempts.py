@@ -51,22 +51,27 @@ def without_parts_of_bad(rows: Iterable[LogRow], logged: Mapping[LogRow, object]
     """The rows, each refused if another row of its attempt is bad.
 
     In a log of requests, those in ``logged``, all rows of an agent at an incident may be of one
-    attempt if nothing tells attempts apart.
+    attempt if nothing tells attempts apart. If no row names its incident, sessions do.
     """
     rows = list(rows)
-    bad: dict[tuple[object, ...], LogRow] = {}
+    bad: dict[object, LogRow] = {}
     for row in rows:
-        names = row.names
-        if isinstance(row.result, TranscriptError) and (names.incident or names.attempt):
-            bad.setdefault((row.whose, row.trace), row)
+        if isinstance(row.result, TranscriptError) and {row.names.incident, *row.names.attempt} - {
+            None
+        }:
+            bad.setdefault(_key(row), row)
     return [
-        row.refused(f"another row of the conversation is bad: {bad[row.whose, row.trace]}")
-        if (row.whose, row.trace) in bad
+        row.refused(f"another row of the conversation is bad: {bad[_key(row)]}")
+        if _key(row) in bad
         and not isinstance(row.result, TranscriptError)
-        and (row.is_named or row in logged)
+        and (row.is_named or row.trace is not None or row in logged)
         else row
         for row in rows
     ]
+
+
+def _key(row: LogRow) -> object:
+    return row.names.incident, *row.whose[1:], row.trace
 
 
 def _without_beginnings(rows: Sequence[LogRow]) -> tuple[Kept, Parts]:
@@ -228,7 +233,7 @@ def _is_beside(row: LogRow, whole: LogRow, parts: Parts) -> bool:
     if _begins(row, whole) and not row.is_closed and (is_earlier or row.is_cut):
         return True
     last = row.result.last if isinstance(row.result, Reading) else 0
-    return is_earlier and whole in parts and row not in parts and _begins(row, whole, last)
+    return is_earlier and _has_other_requests(whole, row, parts) and _begins(row, whole, last)
 
 
 def _goes_on(row: LogRow, whole: LogRow) -> bool:
@@ -239,7 +244,13 @@ def _goes_on(row: LogRow, whole: LogRow) -> bool:
 def _ends_otherwise(row: LogRow, whole: LogRow, parts: Parts) -> bool:
     if _goes_on(row, whole):
         return True
-    return not row.is_cut and whole in parts and row not in parts and row.turns > 1
+    return not row.is_cut and row.turns > 1 and _has_other_requests(whole, row, parts)
+
+
+def _has_other_requests(whole: LogRow, row: LogRow, parts: Parts) -> bool:
+    """Whether a row has rows of its earlier requests, and another row has none."""
+    counts = [sum(not part.spent.is_failed for part in parts.get(one, ())) for one in (whole, row)]
+    return counts[0] > 0 and counts[1] == 0
 
 
 def _refuse_requests(group: Sequence[LogRow], kept: Kept, parts: Parts) -> None:

@@ -47,7 +47,7 @@ def digests_of(conversation: Conversation) -> Digests:
     digest = blake2b(digest_size=12)
     for turn in (*conversation.prompt, *conversation.messages):
         is_reply = is_from_agent(turn)
-        parts = reply_of(turn) if is_reply else [[a.id, a.text.strip()] for a in answers_of(turn)]
+        parts = _reply(turn) if is_reply else [[a.id, a.text.strip()] for a in answers_of(turn)]
         if not parts:
             continue
         without_ids = digest.copy()
@@ -57,15 +57,13 @@ def digests_of(conversation: Conversation) -> Digests:
         if is_reply and not was_reply:
             before = found[-1] if found else None
         if is_reply:
-            if was_reply and replies:
-                replies.pop()
-            replies.append(digest.digest())
+            replies = [*(replies[:-1] if was_reply else replies), digest.digest()]
         was_reply = is_reply
         found.append(digest.digest())
     return Digests(tuple(found), before, tuple(replies), plain)
 
 
-def reply_of(message: Message) -> list[Any]:
+def _reply(message: Message) -> list[Any]:
     """A message of the agent in one form: (tool, arguments, id) of each call, or else its text."""
     calls = [
         [name_of(call), _value(arguments_of(call)), id_of_call(call)] for call in calls_of(message)

@@ -73,7 +73,8 @@ def names_of(row: Row, incident_at: str | None) -> Names:
 class LogRow:
     """A row of a file: its place, its transcript or error, and what it names.
 
-    ``log`` tells files of several rows apart, and ``whose`` attempts, as far as names can.
+    ``log`` tells files of several rows apart, and ``whose`` (from the incident on) attempts, as far
+    as names can.
     ``trace`` is the row's trace if that has several rows. ``conversation`` is kept of rows that may
     be a part of a conversation; ``opening`` is the first screen (tick 0) that it shows.
     ``is_late``: it shows later screens, too, before the first reply; ``plays_nothing``: it is a
@@ -98,6 +99,13 @@ class LogRow:
     def turns(self) -> int:
         """How many replies it holds."""
         return len(self.spent.turns)
+
+    @property
+    def incident(self) -> str | None:
+        """The incident of its transcript, or else the one that it names."""
+        if isinstance(self.result, Reading):
+            return self.result.transcript.incident
+        return self.names.incident
 
     @property
     def is_named(self) -> bool:
@@ -164,8 +172,6 @@ def identified(rows: Sequence[LogRow]) -> list[LogRow]:
 
 def _identified(row: LogRow, of_trace: Sequence[LogRow]) -> LogRow:
     names = row.names
-    if isinstance(row.result, Reading):
-        names = attrs.evolve(names, incident=row.result.transcript.incident)
     trace = names.trace if len(of_trace) > 1 else None
     if trace is not None:  # any row of a trace may name agent, attempt and session
         agents = {one.names.agent for one in of_trace} - {None}
@@ -175,7 +181,7 @@ def _identified(row: LogRow, of_trace: Sequence[LogRow]) -> LogRow:
         attempt, is_session = own if names.attempt or len(attempts) != 1 else attempts.pop()
         names = attrs.evolve(names, agent=agent, attempt=attempt, is_session=is_session)
     within = () if names.is_session or trace is not None else (row.log, names.model)
-    whose = (names.incident, names.agent, *names.attempt, *within)
+    whose = (row.incident, names.agent, *names.attempt, *within)
     return attrs.evolve(row, names=names, whose=whose, trace=trace)
 
 
