@@ -247,6 +247,7 @@ def test_a_screen_that_an_agent_writes_or_a_tool_shows_wipes_nothing_out() -> No
         {"messages": MESSAGES[:1], "choices": [{"message": MESSAGES[1]}]},
         {"messages": MESSAGES[:1], "completion": "<think>hm</think>" + json.dumps(RESOLVE)},
         {"messages": MESSAGES, "response": {"choices": [{"message": MESSAGES[1]}]}},
+        {"messages": [{"type": "ai", "content": "", "additional_kwargs": {"tool_calls": [CALL]}}]},
         {"messages": MESSAGES, "output": {"choices": [{"message": MESSAGES[1]}]}},
         {"choices": [{"message": MESSAGES[1]}], "metadata": {}, "model": "m"},
         {"role": "assistant", "type": "message", "content": json.dumps(RESOLVE)},

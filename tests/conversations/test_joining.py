@@ -56,6 +56,8 @@ def test_parts_that_name_their_conversation_are_one_and_others_are_refused(form:
     assert reading.transcript.extra.items() >= {**COUNTED, "requests": len(CALLS)}.items()
     if form == "Responses":  # an attempt may break off after its first request
         assert len(converted(*named, {**rows[0], "id": "other"})[0]) == 2
+        with pytest.warns(UserWarning, match="1 row left out"):  # newest first, one of them twice
+            assert converted(*named[::-1], named[-1])[0] == [reading]
     unnamed = [{key: row[key] for key in row if key != "previous_response_id"} for row in rows]
     asked = {"role": "user", "content": f"Now:\n{PROMPT[1]['content']}"}
     closed = {"incident": INCIDENT, "messages": [asked, TOLD[-2]]}  # one call, and the whole of it
@@ -106,6 +108,7 @@ GEMINI = {"promptTokenCount": 7, "candidatesTokenCount": 1, "thoughtsTokenCount"
         [whole("usageMetadata", GEMINI)],
         [whole("usage_metadata", {"input_tokens": 7, "output_tokens": 2})],
         [{**whole("x", 0), "usage": COUNTED}],
+        [whole("usage_details", {"input": 3, "input_cached_tokens": 4, "output": 2})],
         [{**whole("x", 0), "model_usage": {"m": {"input_tokens": 42, "output_tokens": 12}}}],
         [{**whole("usage", USED), **COUNTED}],
         [*codex(), {"type": "event_msg", "payload": {"type": "token_count", "info": INFO}}],

@@ -1,136 +1,322 @@
 """Which rows of a log are one attempt, and which of them stands for it.
 
 In a log with a row for each request, a row is the beginning of the next one; a reply that the
-client dropped, or a request that failed and was sent again, ends beside the attempt. Rows that
-name the same attempt are one attempt.
+client dropped, or a request that failed and was sent again, ends beside the attempt. Clients write
+their history anew (the time in the prompt, old screens cut), so rows of one attempt, session or
+trace are compared by the actions that they play, too.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from logtriage.conversations.joining import LogRow, begins_late
+import attrs
+
+from logtriage._lib.grouping import grouped
+from logtriage.conversations.counts import Spent
+from logtriage.conversations.logrows import LogRow, begins_late, identified
+from logtriage.conversations.playing import JOIN
 from logtriage.conversations.rows import Reading
 from logtriage.errors import TranscriptError
-from logtriage.transcript import COMPLETED
 
 #: The rows that each row makes superfluous.
 Parts = defaultdict[LogRow, list[LogRow]]
+#: The rows that are kept, each with what it became.
+Kept = dict[LogRow, LogRow]
 
 
 def attempts_of(rows: Sequence[LogRow]) -> tuple[list[LogRow], Parts]:
     """The rows that stand for attempts, or cannot be read, and the rows that each stands for."""
-    kept, parts = _without_beginnings(rows)
+    rows = identified(rows)
+    asides = _asides(rows)
+    kept, parts = _without_beginnings([row for row in rows if row not in asides])
     _leave_out_sent_again(kept, parts)
-    requests = Counter(row.trace for row in rows)
-    for group in _by_attempt(kept).values():
-        shown = [row for row in group if row.before is not None and not _begins_late(row)]
-        whole = max(shown, key=lambda row: len(row.spent.turns), default=None)
-        for row in shown:
-            if whole is None or row is whole or row.before not in whole.prefixes:
-                continue
-            if row.trace != whole.trace and requests[row.trace] > 1:  # a trace is of one attempt
-                continue
-            if len(row.spent.turns) < len(whole.spent.turns) or row.prefixes == whole.prefixes:
-                parts[whole] += (row, *parts.pop(row, ()))
-                kept.remove(row)
-            else:
-                reason = f"names the attempt of {whole}, which ends otherwise"
-                kept[kept.index(row)] = row.refused(reason)
-    return kept, parts
+    _leave_out_delivered_again(kept, parts)
+    for group in grouped((row.whose, row) for row in kept).values():
+        _gather(group, kept, parts)
+        _refuse_requests([row for row in group if row in kept], kept, parts)
+    _end_at_errors(rows, kept, parts)
+    whole_of = {part: whole for whole in parts for part in parts[whole]}
+    for row, others in asides.items():
+        wholes = (whole_of.get(one, one) for one in others)
+        whole = next((one for one in wholes if one in kept), None)
+        if whole is None:
+            kept[row] = row
+        else:
+            parts[whole].append(_without_costs(row))  # it is none of the attempt's requests
+    current = {kept.get(row, row): each for row, each in parts.items()}
+    return list(kept.values()), defaultdict(list, current)
 
 
 def without_parts_of_bad(rows: Iterable[LogRow], logged: Mapping[LogRow, object]) -> list[LogRow]:
     """The rows, each refused if another row of its attempt is bad.
 
     In a log of requests, those in ``logged``, all rows of an agent at an incident may be of one
-    attempt, whatever they name.
+    attempt if nothing tells attempts apart. If no row names its incident, sessions do.
     """
     rows = list(rows)
-    bad: dict[tuple[object, ...], LogRow] = {}
+    bad: dict[object, LogRow] = {}
     for row in rows:
-        if isinstance(row.result, TranscriptError) and {*row.whose[1:]} - {None}:
-            bad.setdefault(row.whose, row)
+        if isinstance(row.result, TranscriptError) and {row.names.incident, *row.names.attempt} - {
+            None
+        }:
+            bad.setdefault(_key(row), row)
     return [
-        row.refused(f"another row of the conversation is bad: {bad[row.whose]}")
-        if row.whose in bad
+        row.refused(f"another row of the conversation is bad: {bad[_key(row)]}")
+        if _key(row) in bad
         and not isinstance(row.result, TranscriptError)
-        and (row.is_named or row in logged)
+        and (row.is_named or row.trace is not None or row in logged)
         else row
         for row in rows
     ]
 
 
-def _without_beginnings(rows: Sequence[LogRow]) -> tuple[list[LogRow], Parts]:
+def _key(row: LogRow) -> object:
+    return row.names.incident, *row.whose[1:], row.trace
+
+
+def _without_beginnings(rows: Sequence[LogRow]) -> tuple[Kept, Parts]:
     following = _following(rows)
-    kept: list[LogRow] = []
+    kept: Kept = {}
     parts: Parts = defaultdict(list)
     for row in rows:
         if (whole := following(row)) is None:
-            kept.append(row)
+            kept[row] = row
             continue
         while (further := following(whole)) is not None:
             whole = further
         parts[whole].append(row)
     # Two attempts may share their beginnings.
-    replies = {part.prefixes[-1]: len(part.spent.turns) for each in parts.values() for part in each}
+    replies = {part.digests.end: part.turns for each in parts.values() for part in each}
+    replies |= {part.digests.plain: part.turns for each in parts.values() for part in each}
     for whole in list(parts):
-        of_whole = {replies[prefix] for prefix in whole.prefixes if prefix in replies}
-        if not whole.is_named and len(of_whole) < len(whole.spent.turns) - 1:
+        of_whole = {replies[prefix] for prefix in whole.digests.prefixes if prefix in replies}
+        is_told = whole.is_named or whole.trace is not None
+        if not is_told and len(of_whole) < whole.turns - 1:
             reason = (
                 f"the beginning of {whole}, in a log without a row for each request; name "
                 "'attempt' or 'session_id' in both if it is another attempt, else leave it out"
             )
-            kept += (part.refused(reason) for part in parts.pop(whole))
+            kept |= {part: part.refused(reason) for part in parts.pop(whole)}
     return kept, parts
-
-
-def _leave_out_sent_again(kept: list[LogRow], parts: Parts) -> None:
-    """Leave out each failed request that was sent again and failed again."""
-    last: dict[tuple[object, ...], LogRow] = {}
-    for row in list(kept):
-        if isinstance(row.result, Reading) and row.result.transcript.status != COMPLETED:
-            key = row.whose, row.trace, row.prefixes
-            if row.prefixes and (before := last.get(key)) is not None:
-                parts[row] += (before, *parts.pop(before, ()))
-                kept.remove(before)
-            last[key] = row
 
 
 def _following(rows: Sequence[LogRow]) -> Callable[[LogRow], LogRow | None]:
     """A function that finds the row that goes on from a row: in its trace, else in another.
 
     A trace that has the same request itself is of another attempt. A request that failed, alone in
-    its trace, may have been sent again in another one; the first of all may be an attempt.
+    its trace, may have been sent again in another one; the first of all may be an attempt. A
+    request that failed when the incident was closed adds nothing to the row that closed it.
     """
-    ends = {(row.trace, row.prefixes[-1]) for row in rows if row.prefixes}
-    asked = {(row.trace, row.before) for row in rows}
-    requests = Counter(row.trace for row in rows if row.trace is not None)
-    in_trace = {(row.trace, prefix): row for row in rows for prefix in row.prefixes[:-1]}
-    anywhere = {prefix: row for (_, prefix), row in in_trace.items()}
+    after = {row for row in rows if row.spent.is_failed and row.is_closed}
+    ends = {(row.names.trace, row.whose, row.digests.end) for row in rows if row.digests.end}
+    asked = {(row.names.trace, row.whose, row.digests.before) for row in rows}
+    in_trace: dict[tuple[object, ...], LogRow] = {
+        (row.names.trace, row.whose, prefix): row
+        for row in rows
+        if row not in after
+        for prefix in row.digests.prefixes[:-1]
+    }
+    anywhere: dict[tuple[object, ...], LogRow] = {
+        (whose, prefix): row for (_, whose, prefix), row in in_trace.items()
+    }
+    closing: dict[tuple[object, ...], LogRow] = {
+        (row.whose, row.trace, end): row
+        for row in rows
+        if row.is_closed and row not in after
+        for end in (row.digests.end, row.digests.plain)
+    }
 
     def following(row: LogRow) -> LogRow | None:
-        is_alone = row.trace is None or requests[row.trace] < 2
-        is_first = isinstance(row.result, Reading) and not row.spent.turns
-        if not row.prefixes or (is_alone and is_first and not row.is_named):
+        if row in after:
+            return closing.get((row.whose, row.trace, row.digests.replies[-1]))
+        is_first = isinstance(row.result, Reading) and not row.turns
+        if row.trace is None and is_first and not row.is_named:
             return None
-        end = row.prefixes[-1]
-        if (own := in_trace.get((row.trace, end))) is not None:
-            return own
-        other = anywhere.get(end)
-        if other is None or (other.trace, end) in ends:
-            return None
-        return None if not is_alone and (other.trace, end) in asked else other
+        for end in dict.fromkeys((row.digests.end, row.digests.plain)):
+            if (own := in_trace.get((row.names.trace, row.whose, end))) is not None:
+                return own
+            other = anywhere.get((row.whose, end))
+            if other is None or (other.names.trace, row.whose, end) in ends:
+                continue
+            if row.trace is None or (other.names.trace, row.whose, end) not in asked:
+                return other
+        return None
 
     return following
 
 
-def _by_attempt(rows: Iterable[LogRow]) -> dict[tuple[object, ...], list[LogRow]]:
-    groups: defaultdict[tuple[object, ...], list[LogRow]] = defaultdict(list)
+def _leave_out_sent_again(kept: Kept, parts: Parts) -> None:
+    """Leave out each failed request that was sent again and failed again."""
+    last: dict[tuple[object, ...], LogRow] = {}
+    for row in list(kept):
+        if row.is_cut and row.digests.prefixes:
+            key = row.whose, row.trace, row.digests.prefixes
+            if (before := last.get(key)) is not None:
+                _leave_out(before, row, kept, parts)
+            last[key] = row
+
+
+def _leave_out_delivered_again(kept: Kept, parts: Parts) -> None:
+    """Leave out each row with the id and the content of an earlier one.
+
+    An id that rows of other content have is of something else, such as the sample.
+    """
+    by_id = grouped((row.names.id, row) for row in kept if row.names.id is not None)
+    for same in by_id.values():
+        contents = {(row.whose, row.digests.prefixes) for row in same}
+        for row in same[1:] if len(contents) == 1 and same[0].digests.prefixes else ():
+            _leave_out(row, same[0], kept, parts)
+
+
+def _leave_out(row: LogRow, whole: LogRow, kept: Kept, parts: Parts) -> None:
+    del kept[row]
+    is_copy = row.digests == whole.digests and not row.spent.is_failed  # delivered, not paid twice
+    parts[whole] += (_without_costs(row) if is_copy else row, *parts.pop(row, ()))
+
+
+def _without_costs(row: LogRow) -> LogRow:
+    return attrs.evolve(row, spent=Spent())
+
+
+def _gather(group: Sequence[LogRow], kept: Kept, parts: Parts) -> None:
+    """Leave out rows that stand for nothing beside another row of their attempt or trace.
+
+    Refuse those that go on otherwise, since one attempt has one end.
+    """
+    shown = [
+        row
+        for row in group
+        if isinstance(row.result, Reading)
+        and row.digests.prefixes
+        and (row.digests.before is not None or row.is_cut)
+        and not (row.conversation is not None and begins_late(row.conversation))
+    ]
+    wholes: list[LogRow] = []
+    for row in sorted(shown, key=lambda row: (_sent(row), not row.is_cut), reverse=True):
+        for whole in wholes:
+            if not _are_together(row, whole):
+                continue
+            if _is_beside(row, whole, parts):
+                _leave_out(row, whole, kept, parts)
+                break
+            if _ends_otherwise(row, whole, parts):
+                kept[row] = row.refused(f"names the attempt of {whole}, which ends otherwise")
+                break
+        else:
+            wholes.append(row)
+
+
+def _sent(row: LogRow) -> int:
+    """How many requests it took, with the one that failed."""
+    return row.turns + row.is_cut
+
+
+def _are_together(row: LogRow, whole: LogRow) -> bool:
+    """Whether two rows of one ``whose`` name one attempt, session or trace."""
+    return row.is_named if row.trace is None else row.trace == whole.names.trace
+
+
+def _begins(row: LogRow, whole: LogRow, without: int = 0) -> bool:
+    """Whether the actions of a row, without some at the end, are a beginning of another's."""
+    until = len(row.actions) - without
+    return row.actions[:until] == whole.actions[:until]
+
+
+def _is_beside(row: LogRow, whole: LogRow, parts: Parts) -> bool:
+    if row.digests.prefixes == whole.digests.prefixes:
+        return True
+    is_earlier = _sent(row) < _sent(whole)
+    if is_earlier and _goes_on(row, whole):
+        return True  # a reply that the client dropped
+    if not row.is_request:
+        return False
+    if _begins(row, whole) and not row.is_closed and (is_earlier or row.is_cut):
+        return True
+    last = row.result.last if isinstance(row.result, Reading) else 0
+    return is_earlier and _has_other_requests(whole, row, parts) and _begins(row, whole, last)
+
+
+def _goes_on(row: LogRow, whole: LogRow) -> bool:
+    """Whether the last reply of a row goes on from a beginning of another's history."""
+    return row.digests.before is not None and row.digests.before in whole.digests.prefixes
+
+
+def _ends_otherwise(row: LogRow, whole: LogRow, parts: Parts) -> bool:
+    if _goes_on(row, whole):
+        return True
+    return not row.is_cut and row.turns > 1 and _has_other_requests(whole, row, parts)
+
+
+def _has_other_requests(whole: LogRow, row: LogRow, parts: Parts) -> bool:
+    """Whether a row has rows of its earlier requests, and another row has none."""
+    counts = [sum(not part.spent.is_failed for part in parts.get(one, ())) for one in (whole, row)]
+    return counts[0] > 0 and counts[1] == 0
+
+
+def _refuse_requests(group: Sequence[LogRow], kept: Kept, parts: Parts) -> None:
+    """Refuse rows that name nothing and play a turn more each, as in a log of requests."""
+    rows = [row for row in group if not row.is_named and row.trace is None and row.is_request]
+    left = sorted(rows, key=_sent, reverse=True)
+    while left:
+        whole, *left = left
+        begun = [
+            row
+            for row in left
+            if 0 < row.turns < _sent(whole) and not (row.spent.is_failed or row.is_closed)
+            if _begins(row, whole)
+        ]
+        turns = {row.turns for row in (*begun, *parts.get(whole, ()))}
+        if 2 * len(turns) >= _sent(whole):
+            reason = f"begins as {whole} does, and leaves the incident open; {JOIN}"
+            kept |= {row: row.refused(reason) for row in begun}
+            left = [row for row in left if row not in begun]
+
+
+def _asides(rows: Sequence[LogRow]) -> dict[LogRow, list[LogRow]]:
+    """Requests of the harness (titles, guards, judges), each with the rows of its attempt.
+
+    Such a row plays nothing and goes on from another prompt; it shows less than the first screen
+    that other rows of its session or trace show, or later screens, too.
+    """
+    groups: defaultdict[object, list[LogRow]] = defaultdict(list)
     for row in rows:
-        if row.is_named:
-            groups[row.whose].append(row)
-    return groups
+        names = row.names
+        if names.attempt:
+            groups[names.attempt, None if names.is_session else names.incident].append(row)
+        elif row.trace is not None:
+            groups[row.trace].append(row)
+    asides: dict[LogRow, list[LogRow]] = {}
+    for group in groups.values():
+        silent = [row for row in group if row.plays_nothing]
+        opened = [row for row in group if row.opening and not row.is_late] if silent else []
+        prefixes = {
+            prefix for row in opened if row not in silent for prefix in row.digests.prefixes
+        }
+        for row in silent:
+            own = [one for one in opened if one is not row and row.names.fit(one.names)]
+            if own and (row.digests.before or row.digests.end) not in prefixes:
+                shown = max(len(one.opening) for one in own)
+                if row.is_late or 2 * len(row.opening) < shown:
+                    asides[row] = own
+    return asides
 
 
-def _begins_late(row: LogRow) -> bool:
-    return row.conversation is not None and begins_late(row.conversation)
+def _end_at_errors(rows: Sequence[LogRow], kept: Kept, parts: Parts) -> None:
+    """Take an error without messages as the last request of its session, if nothing follows it."""
+    order = {row: number for number, row in enumerate(rows)}
+    groups = grouped((row.whose, row) for row in rows)
+    for bare in [row for row in kept if row.is_cut and not row.digests.prefixes]:
+        others = [row for row in groups[bare.whose] if row.digests.prefixes]
+        others = [row for row in others if _are_together(bare, row)]
+        if any(row.is_fragment for row in others):
+            continue  # they are joined, and the error with them
+        wholes = [row for row in others if row in kept and isinstance(row.result, Reading)]
+        if not wholes:
+            continue
+        whole = max(wholes, key=lambda row: order[row])
+        is_newest_first = all(order[part] > order[whole] for part in parts.get(whole, (bare,)))
+        places = [order[row] for row in others]
+        is_last = order[bare] < min(places) if is_newest_first else order[bare] > max(places)
+        if is_last and isinstance(whole.result, Reading) and isinstance(bare.result, Reading):
+            kept[whole] = whole.cut_by(bare.result.transcript.status)
+        _leave_out(bare, whole, kept, parts)

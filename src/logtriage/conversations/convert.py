@@ -5,6 +5,7 @@ A row is one JSON object: a conversation and the id of its incident.
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import chain
@@ -19,18 +20,30 @@ from logtriage._lib.jsonvalues import absent
 from logtriage._lib.printable import counted
 from logtriage.conversations.attempts import attempts_of, without_parts_of_bad
 from logtriage.conversations.blocks import at
+from logtriage.conversations.digests import digests_of
 from logtriage.conversations.fields import Conversation, conversation_of
-from logtriage.conversations.joining import LogRow, Result, begins_late, joined
-from logtriage.conversations.rows import (
-    Reading,
-    prefixes_of,
-    reading_of,
-    spent_on,
-    transcript_of_row,
-    whose,
+from logtriage.conversations.joining import joined
+from logtriage.conversations.logrows import (
+    LogRow,
+    Names,
+    Result,
+    begins_late,
+    names_of,
+    plays_nothing,
+    screens_shown,
+    shown_first,
 )
-from logtriage.conversations.sessions import ATTEMPTS, LINE, TRACES, thread_in
-from logtriage.conversations.shapes import LINES, MARKED_LINES, Lines, as_row, rows_in, unpaged
+from logtriage.conversations.rows import Reading, reading_of, spent_on, transcript_of_row
+from logtriage.conversations.sessions import LINE
+from logtriage.conversations.shapes import (
+    LINES,
+    MARKED_LINES,
+    Lines,
+    as_row,
+    is_no_chat,
+    rows_in,
+    unpaged,
+)
 from logtriage.conversations.wires import Style
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import LogTriageError, SealError, TranscriptError
@@ -89,12 +102,8 @@ def convert_files(
     rows: list[LogRow] = []
     for number, source in enumerate(sources):
         read = [_read(*record, messages_at, options) for record in _records(source)]
-        log = b"%d " % number if len(read) > 1 else b""
-        for row in read:
-            prefixes = tuple(log + digest for digest in row.prefixes)
-            before = None if row.before is None else log + row.before
-            whose_row = (log, *row.whose) if row.whose else ()
-            rows.append(attrs.evolve(row, prefixes=prefixes, before=before, whose=whose_row))
+        log = number if len(read) > 1 else None
+        rows += (attrs.evolve(row, log=log) for row in read)
     kept, parts_of = attempts_of(rows)
 
     def read_joined(row: LogRow, conversation: Conversation) -> Result:
@@ -131,28 +140,32 @@ def _read(
             value = {**value, "messages": messages}
         conversation = conversation_of(value)
     except LogTriageError as error:
-        return LogRow(place, line, _error(error, place, line), **_named(value, options[0]))
-    spent = spent_on(conversation)
-    may_be_part = conversation.messages and (len(spent.turns) < 2 or begins_late(conversation))
-    prefixes, before = prefixes_of(conversation)
+        bad, names = _error(error, place, line), _named(value, options[0])
+        return LogRow(place, line, bad, names=names, plays_nothing=is_no_chat(value))
+    result = _result(place, line, conversation, options)
+    spent, digests = spent_on(conversation), digests_of(conversation)
+    is_late, turns = begins_late(conversation), len(spent.turns)
+    may_be_part = bool(conversation.messages or spent.is_failed) and (turns < 2 or is_late)
+    is_short = digests.before is not None if turns == 1 else spent.is_failed and not turns
+    is_whole = is_short and bool(digests.prefixes) and not is_late
+    first = screens_shown(shown_first(conversation))
+    ticks = {screen.tick for screen in first}
     return LogRow(
-        *(place, line, _result(place, line, conversation, options)),
-        prefixes=prefixes,
-        before=before,
-        spent=spent,
+        *(place, line, result, digests, spent, names_of(conversation.row, options[0])),
         conversation=conversation if may_be_part else None,
-        **_named(conversation.row, options[0]),
+        opening=next((screen.text for screen in first if screen.tick == 0), ""),
+        is_late=len(ticks) > 1,
+        plays_nothing=is_whole and plays_nothing(conversation, result),
     )
 
 
-def _named(row: object, incident_at: str | None) -> dict[str, Any]:
+def _named(row: object, incident_at: str | None) -> Names:
     """What a row names of its attempt, even if its conversation is bad."""
     if not isinstance(row, Mapping):
-        return {}
+        return Names()
     with suppress(LogTriageError):
         row = as_row(row)
-    is_named = thread_in(row, ATTEMPTS) is not None
-    return {"whose": whose(row, incident_at), "is_named": is_named, "trace": thread_in(row, TRACES)}
+    return names_of(row, incident_at)
 
 
 def _result(place: str, line: int | None, conversation: Conversation, options: _Options) -> Result:
@@ -197,9 +210,13 @@ def _records(source: Source) -> Iterator[_Record]:
         if not rows:
             place, line, _ = records[0]
             yield place, line, TranscriptError(f"no conversation in the lines of {shape.writers}")
+        of_record = Counter(row.get(LINE, 0) for row in rows)
+        seen: Counter[int] = Counter()
         for row in rows:
-            place, line, _ = records[row.pop(LINE, 0)]
-            yield place, line, row
+            number = row.pop(LINE, 0)
+            place, line, _ = records[number]
+            yield f"{place}[{seen[number]}]" if of_record[number] > 1 else place, line, row
+            seen[number] += 1
 
 
 def _rows_of_pages(records: Iterable[_Record]) -> Iterator[_Record]:

@@ -15,7 +15,8 @@ Counts = Mapping[str, float]
 USED: Final = "logtriage.used"
 #: Keys that may hold a usage, or an object with one; the first that does counts.
 _USAGE_AT: Final = (
-    *("usage", "usageMetadata", "usage_metadata", "usageDetails", "token_usage", "models_usage"),
+    *("usage", "usageMetadata", "usage_metadata", "usageDetails", "usage_details"),
+    *("token_usage", "models_usage"),
     *("total_token_usage", "metrics", "final_metrics", "tokens", "response_metadata"),
     *("extra", "response", "info", "llm_output"),
 )
@@ -28,11 +29,12 @@ _NAMES: Final = {
         (
             *("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"),
             *("input_tokens_cache_read", "input_tokens_cache_write"),
+            *("input", "input_cached_tokens", "input_cache_read", "input_cache_creation"),
         ),
         ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"),
         ("promptTokenCount", "toolUsePromptTokenCount"),
         ("prompt_token_count", "tool_use_prompt_token_count"),
-        *(("promptTokens",), ("request_tokens",), ("total_prompt_tokens",), ("input",)),
+        *(("promptTokens",), ("request_tokens",), ("total_prompt_tokens",)),
         *(("gen_ai.usage.input_tokens",), ("gen_ai.usage.prompt_tokens",)),
         *(("llm.token_count.prompt",), ("llm.usage.prompt_tokens",)),
     ),
@@ -41,7 +43,8 @@ _NAMES: Final = {
         ("candidatesTokenCount", "thoughtsTokenCount"),
         ("candidates_token_count", "thoughts_token_count"),
         *(("completionTokens",), ("response_tokens",), ("total_completion_tokens",)),
-        *(("output", "thoughts"), ("gen_ai.usage.output_tokens",)),
+        ("output", "thoughts", "output_reasoning_tokens"),
+        ("gen_ai.usage.output_tokens",),
         *(("gen_ai.usage.completion_tokens",), ("llm.token_count.completion",)),
         ("llm.usage.completion_tokens",),
     ),
@@ -88,13 +91,19 @@ def noted(messages: Iterable[Mapping[str, Any]], counts: Counts, key: str) -> li
 
 @attrs.frozen
 class Spent:
-    """The counts of a row: of each turn of the agent (None: unknown), and of the row itself."""
+    """The counts of a row: of each turn of the agent (None: unknown), and of the row itself.
+
+    ``is_failed``: the row is of a failed request, and its counts are of no turn.
+    """
 
     turns: tuple[Counts | None, ...] = ()
     row: Counts = attrs.field(factory=dict)
+    is_failed: bool = False
 
     @classmethod
-    def of(cls, turns: Iterable[Sequence[Mapping[str, Any]]], row: Counts) -> "Spent":
+    def of(
+        cls, turns: Iterable[Sequence[Mapping[str, Any]]], row: Counts, is_failed: bool = False
+    ) -> "Spent":
         """Read the counts of each turn. A response over several turns counts in the first."""
         seen: set[str] = set()
         found = []
@@ -104,23 +113,30 @@ class Spent:
             own = [dict.fromkeys(c, 0) if key in seen else c for key, c in used.items()]
             seen.update(used)
             found.append(_sum(own) if own else None)
-        return cls(tuple(found), row)
+        return cls(tuple(found), row, is_failed)
 
     def total(self, beginnings: Sequence["Spent"] = ()) -> tuple[Counts, bool]:
         """(counts of all requests, whether any is known of some requests only).
 
         With ``beginnings``, the rows of earlier requests, a row's own counts are those of its last
-        turn. So are those of a row with one turn.
+        turn. So are those of a row with one turn. What failed requests cost is added.
         """
         turns, row = list(self.turns), self.row
-        if beginnings or len(turns) == 1:
-            for part in (*beginnings, self):
-                counts = {**part.row, **(part.turns[-1] or {})} if part.turns else {}
-                if counts:
-                    requests = {"requests": 1} if counts.keys() & _NAMES.keys() else {}
-                    turns[len(part.turns) - 1] = {**requests, **counts}
-            row = {}
-        return _total(turns, row)
+        answered = [part for part in beginnings if part.turns and not part.is_failed]
+        failures = [part.row for part in beginnings if part.is_failed]
+        if answered and self.is_failed:
+            failures.append(row)
+        elif answered or len(turns) == 1:
+            answered.append(self)
+        for part in answered:
+            if counts := {**part.row, **(part.turns[-1] or {})}:
+                requests = {"requests": 1} if counts.keys() & _NAMES.keys() else {}
+                turns[len(part.turns) - 1] = {**requests, **counts}
+        known, partly = _total(turns, {} if answered else row)
+        for lost in failures:
+            more = {name: known[name] + lost[name] for name in known if name in lost}
+            known = {**known, **more}
+        return known, partly
 
 
 def total_of_parts(parts: Iterable[Spent]) -> tuple[Counts, bool]:

@@ -4,12 +4,14 @@
 conversation is graded that was not understood.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.conversations.blocks import answer, block_of, first, plain
 from logtriage.conversations.counts import USED, noted, usage_in
+from logtriage.conversations.failures import failure_of_message
 from logtriage.conversations.messages import (
     AGENT_ROLES,
     OTHER_ROLES,
@@ -23,6 +25,8 @@ from logtriage.conversations.messages import (
 )
 from logtriage.errors import InvalidInput
 
+#: How the text of a stream of server-sent events begins.
+_STREAM: Final = re.compile(r"\s*(?:data: ?[{\[]|event: ?\S+\s*\n\s*data:)")
 #: How deep responses within responses are followed.
 _DEEPEST: Final = 3
 
@@ -42,6 +46,8 @@ def messages_of(raw: object) -> Messages:
         InvalidInput: naming the message and the field, if ``raw`` is none of these.
     """
     if isinstance(raw, str):
+        if _STREAM.match(raw):
+            raise InvalidInput("a raw stream of events; put the whole reply together first")
         return [{"role": "assistant", "content": raw}]
     if isinstance(raw, Mapping):
         return _read(raw, "")
@@ -83,7 +89,10 @@ def _choice(field: str, inside: str) -> Callable[[Message, str], Messages]:
             (option,) = option
         if not isinstance(option, Mapping):
             raise InvalidInput(f"{place}: expected one, got {len(raw[field])}; a row is one reply")
-        reply = as_object(option.get(inside), f"{place}[0].{inside}")
+        error = failure_of_message(option)
+        reply = {} if error and option.get(inside) is None else option.get(inside)
+        reply = as_object(reply, f"{place}[0].{inside}")
+        reply = {**reply, "error": error} if error else reply
         # Gemini leaves out the role, and the parts of an empty reply.
         return _read({"role": "assistant", "parts": [], **reply}, where)
 

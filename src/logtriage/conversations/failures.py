@@ -7,12 +7,18 @@ from typing import Any, Final
 from logtriage._lib.jsonvalues import absent
 from logtriage.transcript import COMPLETED
 
-#: Fields that hold an error; the last one that does counts.
-_ERRORS: Final = ("exception", "error", "errors")
-#: Fields that may hold a status of HTTP.
-_CODES: Final = ("status", "status_code", "response_status")
-#: The fields that :func:`status_of` reads. Those of the last request are those of the attempt.
-NOTES: Final = (*_ERRORS, *_CODES, "level", "statusMessage", "ok")
+#: Fields that hold an error; the last one that does counts. Case and ``_`` do not matter.
+_ERRORS: Final = ("errorcode", "errormessage", "errorstr", "exception", "error", "errors")
+#: Fields that may hold a status of HTTP, as a number or in digits.
+_CODES: Final = (
+    *("status", "statuscode", "httpstatus", "httpstatuscode", "httpcode"),
+    *("responsestatus", "responsestatuscode", "responsecode"),
+)
+_CODE: Final = re.compile(r"([1-5]\d\d)(?:\.0|\s.*)?", re.DOTALL)
+#: The field of a row with what the run above it notes. The row's own request may have succeeded.
+RUN: Final = "logtriage.run"
+#: The fields that :func:`status_of` reads.
+_NOTES: Final = frozenset({*_ERRORS, *_CODES, "level", "statusmessage", "ok", RUN})
 #: The ``status`` of a run that ended normally, as frameworks write it; a limit of the run is a
 #: normal end, a limit of the model's server is not.
 _ENDED: Final = re.compile(
@@ -22,9 +28,38 @@ _ENDED: Final = re.compile(
 )
 
 
+def is_note(field: str) -> bool:
+    """Whether :func:`status_of` reads a field. Those of the last request are the attempt's."""
+    return field == RUN or _plain(field) in _NOTES
+
+
 def failed(row: Mapping[str, Any]) -> bool:
     """Whether a row, or what it holds of a request, notes a failure."""
     return status_of(row) != COMPLETED
+
+
+def failed_request(row: Mapping[str, Any]) -> bool:
+    """Whether the request of a row failed, not the run above it."""
+    return failed({key: row[key] for key in row if key != RUN})
+
+
+def failure_in(response: Mapping[str, Any]) -> object:
+    """The error in a response, or in its envelope; None without one.
+
+    A body of the kind ``error``, or one with nothing but a ``detail``, is an error, too.
+    """
+    if failed(response):
+        return response.get("error") or status_of(response).removeprefix("error: ")
+    if response.get("object") == "error" or (response.keys() == {"detail"} and response["detail"]):
+        return response.get("message") or response.get("detail") or "error"
+    return None
+
+
+def failure_of_message(message: Mapping[str, Any]) -> object:
+    """The error that the server notes in a reply, or in the choice that holds it; else None."""
+    if error := message.get("error"):
+        return None if absent(error) else error
+    return "finish_reason error" if message.get("finish_reason") == "error" else None
 
 
 def status_of(row: Mapping[str, Any]) -> str:
@@ -35,7 +70,8 @@ def status_of(row: Mapping[str, Any]) -> str:
     """
     if row.get("ok") is True:
         return COMPLETED
-    noted = [*_failures(row), *(row.get(name) for name in _ERRORS)]
+    notes = {_plain(key): row[key] for key in row if is_note(key)}
+    noted = [*_failures(row, notes), *(notes.get(name) for name in _ERRORS)]
     while noted:
         error = noted.pop()
         if isinstance(error, list):
@@ -43,19 +79,25 @@ def status_of(row: Mapping[str, Any]) -> str:
         elif error and not absent(error):
             break
     else:
-        status = row.get("status")
+        run, status = row.get(RUN), row.get("status")
+        if isinstance(run, Mapping) and failed(run):
+            return status_of(run)
         named = isinstance(status, str) and status.strip()
         ended = named and _ENDED.fullmatch(re.sub(r"[\s-]", "_", named.lower()))
-        return named if named and not ended else COMPLETED
+        return named if named and not ended and _CODE.fullmatch(named) is None else COMPLETED
     if isinstance(error, Mapping):
         error = error.get("message") or error.get("type") or "error"
     return f"error: {error}" if isinstance(error, str) else "error"
 
 
-def _failures(row: Mapping[str, Any]) -> list[Any]:
+def _plain(field: object) -> str:
+    return str(field).lower().replace("_", "")
+
+
+def _failures(row: Mapping[str, Any], notes: Mapping[str, Any]) -> list[Any]:
     """What a status of HTTP, of a span of OpenTelemetry or of Langfuse says of a failure."""
-    codes = (row.get(name) for name in _CODES)
-    found = [f"status {code}" for code in codes if isinstance(code, int) and 400 <= code < 600]
+    codes = (_CODE.fullmatch(str(notes.get(name)).strip()) for name in _CODES)
+    found: list[Any] = [f"status {code[1]}" for code in codes if code and code[1] >= "400"]
     if str(row.get("level")).upper() == "ERROR":
         found.append(row.get("statusMessage") or "error")
     if isinstance(span := row.get("status"), Mapping):

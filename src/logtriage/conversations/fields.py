@@ -11,10 +11,17 @@ from logtriage.codec import TRANSCRIPT_FIELDS
 from logtriage.conversations.blocks import at, decoded
 from logtriage.conversations.counts import Counts, noted, usage_in
 from logtriage.conversations.dialects import messages_of
-from logtriage.conversations.failures import failed
+from logtriage.conversations.failures import failed, failure_of_message
 from logtriage.conversations.messages import Message, is_from_agent
 from logtriage.conversations.sessions import is_message
-from logtriage.conversations.shapes import Row, as_row, is_conversation, is_team_row, response_in
+from logtriage.conversations.shapes import (
+    UNREAD,
+    Row,
+    as_row,
+    is_conversation,
+    is_team_row,
+    response_in,
+)
 from logtriage.errors import InvalidInput, TranscriptError
 
 #: Keys that may hold the conversation; the first that is present counts.
@@ -26,6 +33,7 @@ MESSAGES_AT: Final = (
 #: Keys that hold a provider's response; with one of the first two, the row is the response.
 _IN_ROW: Final = ("choices", "candidates")
 _RESPONSES: Final = (*_IN_ROW, "completion", "response")
+_MODEL_AT: Final = ("model", "agent.config.model", "model_name")
 _OWN_KEYS: Final = TRANSCRIPT_FIELDS | {"error"}
 _COUNTS: Final = frozenset({"requests", "prompt_tokens", "completion_tokens", "cut_off", "retries"})
 #: The counts of a transcript, and its cost; ``logtriage.evaluation`` reads them.
@@ -55,6 +63,8 @@ def conversation_of(row: object) -> Conversation:
     if not isinstance(row, Mapping):
         raise TranscriptError(f"expected a JSON object, got {json_kind(row)}")
     row = as_row(row)
+    if UNREAD in row:
+        raise TranscriptError(row[UNREAD])
     actions = row.get("actions")
     if is_team_row(row) or (isinstance(actions, list) and not _has_messages(row)):
         return Conversation(row, "actions", ())
@@ -64,6 +74,7 @@ def conversation_of(row: object) -> Conversation:
         prompt = messages_of(row["prompt"]) if isinstance(row.get("prompt"), list) else []
     except InvalidInput as error:
         raise at_place(place, error) from None
+    row, messages = _without_errors(row, messages)
     if isinstance(row.get("prompt"), str):
         prompt = [{"role": "user", "content": row["prompt"], "where": ""}]
     if actions and not any(map(is_from_agent, messages)):
@@ -72,6 +83,19 @@ def conversation_of(row: object) -> Conversation:
         messages = messages[len(prompt) :]
     prompt = [{**message, "where": f"prompt{message.get('where', '')}"} for message in prompt]
     return Conversation(row, place, tuple(messages), tuple(prompt), counts)
+
+
+def _without_errors(row: Row, messages: list[dict[str, Any]]) -> tuple[Row, list[dict[str, Any]]]:
+    """The messages without replies that the server marks as errors; at the end, the row failed."""
+    errors = {
+        place: error
+        for place, message in enumerate(messages)
+        if is_from_agent(message) and message.get("role") and (error := failure_of_message(message))
+    }
+    said = [place for place, message in enumerate(messages) if is_from_agent(message)]
+    if said and said[-1] in errors and not failed(row):
+        row = {**row, "error": errors[said[-1]]}
+    return row, [message for place, message in enumerate(messages) if place not in errors]
 
 
 def at_place(place: str, error: InvalidInput) -> TranscriptError:
@@ -161,13 +185,23 @@ def last_branch(nodes: Sequence[Any]) -> list[Any]:
     return messages[::-1]
 
 
-def agent_of(row: Mapping[str, Any]) -> str | None:
+def agent_of(row: Row) -> str | None:
     """The name of the agent or its model, from the first of some fields that holds a text."""
-    for path in ("agent", "model", "agent.config.model", "model_name", "agent_name"):
-        name = at(row, path)
-        if isinstance(name, str):
-            return name
-    return None
+    return _text_at(row, ("agent", *_MODEL_AT, "agent_name"))
+
+
+def named_agent_of(row: Row) -> str | None:
+    """The name of the agent, not of its model."""
+    return _text_at(row, ("agent", "agent_name"))
+
+
+def model_of(row: Row) -> str | None:
+    """The name of the model."""
+    return _text_at(row, _MODEL_AT)
+
+
+def _text_at(row: Row, paths: Sequence[str]) -> str | None:
+    return next((text for path in paths if isinstance(text := at(row, path), str)), None)
 
 
 def extra_of(conversation: Conversation) -> dict[str, Any]:

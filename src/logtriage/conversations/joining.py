@@ -7,64 +7,23 @@ each would be graded as an attempt.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import takewhile
 from typing import Final
 
 import attrs
 
 from logtriage.conversations.blocks import at
-from logtriage.conversations.counts import Spent, total_of_parts
-from logtriage.conversations.failures import NOTES
+from logtriage.conversations.counts import total_of_parts
+from logtriage.conversations.failures import is_note
 from logtriage.conversations.fields import Conversation
-from logtriage.conversations.messages import Answer, answers_of, is_from_agent, text_of
+from logtriage.conversations.logrows import LogRow, Result, begins_late, shown_first, ticks_of
+from logtriage.conversations.messages import is_from_agent, text_of
 from logtriage.conversations.playing import JOIN
 from logtriage.conversations.rows import Reading
-from logtriage.conversations.screens import text_screens
 from logtriage.conversations.sessions import thread_in
-from logtriage.conversations.shapes import Row
 from logtriage.errors import TranscriptError
 
-#: Where a row of the Responses API names its response, and the one before it.
-_ID_AT: Final = ("response.id", "response_id", "id")
+#: Where a row of the Responses API names the response before its own.
 _PREVIOUS_AT: Final = ("previous_response_id", "response.previous_response_id")
-
-Result = Reading | TranscriptError
-
-
-@attrs.frozen(eq=False)
-class LogRow:
-    """A row of a file: its place, its transcript or error, and digests of its beginnings.
-
-    ``before`` is the digest before the last reply. ``whose`` tells incidents, agents and attempts
-    apart; ``is_named``: the row names its attempt.
-    ``conversation`` is kept of rows that may be a part of a conversation.
-    """
-
-    place: str
-    line: int | None
-    result: Result
-    prefixes: tuple[bytes, ...] = ()
-    before: bytes | None = None
-    spent: Spent = attrs.field(factory=Spent)
-    whose: tuple[object, ...] = ()
-    is_named: bool = False
-    trace: str | None = None
-    conversation: Conversation | None = None
-
-    def refused(self, reason: str) -> "LogRow":
-        """The row as a bad one."""
-        error = TranscriptError(reason, source=self.place, line=self.line)
-        return attrs.evolve(self, result=error, conversation=None)
-
-    def __str__(self) -> str:
-        return self.place if self.line is None else f"{self.place}:{self.line}"
-
-
-def begins_late(conversation: Conversation) -> bool:
-    """Whether the first messages answer a call, or are a later screen than the first."""
-    answers = _shown_first(conversation)
-    late = any(answer.to_call for answer in answers) or bool(_ticks(answers))
-    return late and 0 not in _ticks(answers)
 
 
 def joined(
@@ -96,10 +55,10 @@ def joined(
 
 def _is_fragment(row: LogRow) -> bool:
     """Whether a row is a part: refused without a reply, or one reply that is no whole attempt."""
-    if not row.spent.turns:
+    if not row.turns:
         return isinstance(row.result, TranscriptError)
     closes = isinstance(row.result, Reading) and row.result.is_closed
-    starts = row.conversation is not None and 0 in _ticks(_shown_first(row.conversation))
+    starts = row.conversation is not None and 0 in ticks_of(shown_first(row.conversation))
     return _is_one_reply(row) and not (starts and closes)
 
 
@@ -116,7 +75,7 @@ def _is_log(group: Sequence[LogRow]) -> bool:
     for row in filter(_is_one_reply, group):
         result = row.result
         if isinstance(result, Reading) and not result.screens:
-            shown.append(row.prefixes[:-1])
+            shown.append(row.digests.prefixes[:-1])
             is_readable = len(result.transcript.actions) == 1 and not result.unread
             calls += is_readable and not result.is_closed
     # At least half are single calls, and what was shown before them differs or is not in the rows.
@@ -125,7 +84,7 @@ def _is_log(group: Sequence[LogRow]) -> bool:
 
 def _is_one_reply(row: LogRow) -> bool:
     """Whether a row ends with the agent's first reply, and the reply is no list of actions."""
-    if row.conversation is None or len(row.spent.turns) != 1:
+    if row.conversation is None or row.turns != 1:
         return False
     last = row.conversation.messages[-1]
     is_plan = "[{" in "".join(text_of(last).split())
@@ -134,28 +93,46 @@ def _is_one_reply(row: LogRow) -> bool:
 
 def _conversations(group: Sequence[LogRow]) -> Iterator[list[LogRow]]:
     """The rows of each conversation of several; a row that names none is alone."""
-    rows = [(row, row.conversation) for row in group if row.conversation is not None]
-    is_chain = any(_first(conversation.row, _PREVIOUS_AT) for _, conversation in rows)
+    rows = [(row, row.conversation) for row in _in_order(group) if row.conversation is not None]
+    is_chain = any(_previous(row) for row, _ in rows)
     roots: dict[str | None, str | None] = {}
     threads: dict[str, list[LogRow]] = {}
     for row, conversation in rows:
-        own, before = (_first(conversation.row, paths) for paths in (_ID_AT, _PREVIOUS_AT))
+        own, before = row.names.id, _previous(row)
         root = roots.get(before, before) or (own if is_chain else None)  # the first response
         roots[own] = root
         thread = thread_in(conversation.row) or root
         if thread is None:
             yield [row]
             continue
-        begun = any(part.spent.turns for part in threads.get(thread, ()))
-        if begun and 0 in _ticks(_shown_first(conversation)):
+        begun = any(part.turns for part in threads.get(thread, ()))
+        if begun and 0 in ticks_of(shown_first(conversation)):
             yield threads.pop(thread)  # its next attempt begins
         threads.setdefault(thread, []).append(row)
     # An attempt may break off after its first request.
     yield from (parts for name, parts in threads.items() if len(parts) > 1 or name not in roots)
 
 
-def _first(row: Row, paths: Sequence[str]) -> str | None:
-    return next((name for path in paths if isinstance(name := at(row, path), str)), None)
+def _in_order(rows: Sequence[LogRow]) -> list[LogRow]:
+    """The rows, each after the one whose response it names as the one before its own."""
+    ids = {row.names.id for row in rows} - {None}
+    waiting: defaultdict[str | None, list[LogRow]] = defaultdict(list)
+    for row in rows:
+        above = _previous(row)
+        waiting[above if above in ids else None].append(row)
+    ready, ordered = waiting.pop(None, [])[::-1], []
+    while ready:
+        row = ready.pop()
+        ordered.append(row)
+        ready += waiting.pop(row.names.id, [])[::-1]
+    return [*ordered, *(row for circle in waiting.values() for row in circle)]
+
+
+def _previous(row: LogRow) -> str | None:
+    if row.conversation is None:
+        return None
+    names = (at(row.conversation.row, path) for path in _PREVIOUS_AT)
+    return next((name for name in names if isinstance(name, str)), None)
 
 
 def _joined(parts: Sequence[LogRow], read: Callable[[LogRow, Conversation], Result]) -> Result:
@@ -170,21 +147,10 @@ def _joined(parts: Sequence[LogRow], read: Callable[[LogRow, Conversation], Resu
     shared = {
         key: value
         for key, value in rows[-1].items()
-        if key in NOTES or isinstance(value, Mapping) or all(row.get(key) == value for row in rows)
+        if is_note(key) or isinstance(value, Mapping) or all(row.get(key) == value for row in rows)
     }
     result = read(parts[0], Conversation(shared, "joined rows", tuple(messages)))
     if isinstance(result, TranscriptError):
         return result
     reading = result.counting(total_of_parts([part.spent for part in parts]))
     return attrs.evolve(reading, rows=len(parts))
-
-
-def _shown_first(conversation: Conversation) -> list[Answer]:
-    """What was shown before the agent's first reply."""
-    messages = (*conversation.prompt, *conversation.messages)
-    before = takewhile(lambda message: not is_from_agent(message), messages)
-    return [answer for message in before for answer in answers_of(message)]
-
-
-def _ticks(answers: Sequence[Answer]) -> set[int]:
-    return {screen.tick for answer in answers for screen in text_screens(answer.text)}

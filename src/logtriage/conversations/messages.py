@@ -82,6 +82,10 @@ def checked(raw: Message, where: str) -> dict[str, Any]:
     for other in ("toolCalls", "toolInvocations"):
         if isinstance(message.get(other), list) and absent(message.get("tool_calls")):
             message["tool_calls"] = message.pop(other)
+    kwargs = message.get("additional_kwargs")  # where LangChain keeps what OpenAI sent
+    if isinstance(kwargs, Mapping) and not message.get("tool_calls"):
+        kept = {key: kwargs[key] for key in ("tool_calls", "function_call") if kwargs.get(key)}
+        message |= {} if _has_calls(message) else kept
     if isinstance(message.get("content"), Mapping) and not is_from_agent(message):
         message["content"] = plain(message["content"])
     for field, wanted, kinds in (
@@ -96,6 +100,12 @@ def checked(raw: Message, where: str) -> dict[str, Any]:
     if is_from_agent(message):
         _read_agents(message, where)
     return message
+
+
+def _has_calls(message: Message) -> bool:
+    content = message.get("content")
+    blocks = content if isinstance(content, list | tuple) else ()
+    return any(isinstance(one, Mapping) and among(one.get("type"), CALL_BLOCKS) for one in blocks)
 
 
 def _role_of(named: object, kind: object, where: str) -> str:

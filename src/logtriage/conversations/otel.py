@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from logtriage._lib.jsonvalues import absent
 from logtriage.conversations.blocks import at, decoded
-from logtriage.conversations.failures import failed
+from logtriage.conversations.failures import RUN, failed
 from logtriage.conversations.sessions import ATTEMPTS, LINE, PLACES
 
 Line = Mapping[str, Any]
@@ -47,14 +47,9 @@ def is_telemetry(line: Line) -> bool:
 def telemetry_rows(lines: Sequence[Line]) -> list[dict[str, Any]]:
     """The rows of spans, by the rule of :func:`rows_of_traces`."""
     spans = _all_spans([{**span, LINE: n} for n, line in enumerate(lines) for span in _spans(line)])
-    answered: dict[object, Any] = {}  # what answers call the models asked; failures lack it
-    for span in spans:
-        if _MODEL[0] in (known := span["attributes"]):
-            answered[span["trace"], str(known.get(_MODEL[1]))] = known[_MODEL[0]]
     for span in spans:
         if span["kind"] not in OTHERS and (messages := _messages(span)):
-            name = span["trace"], str(span["attributes"].get(_MODEL[1]))
-            known = {_MODEL[0]: answered.get(name), **span["attributes"]}
+            known = span["attributes"]
             models = (known[key] for key in _MODEL if known.get(key))
             usage = {key: span["attributes"][key] for key in span["attributes"] if "token" in key}
             if isinstance(messages[-1], Mapping) and not span["attributes"].keys() & set(_WHOLE):
@@ -93,7 +88,7 @@ def rows_of_traces(spans: Iterable[Line]) -> list[dict[str, Any]]:
                 for places in (PLACES if name in _NAMES else PLACES[:1],)
                 if all(absent(at(row, f"{place}{name}")) for place in places)
             }
-            rows.append({**row, **missing, **failure, LINE: span[LINE]})
+            rows.append({**row, **missing, RUN: failure, LINE: span[LINE]})
     return rows
 
 

@@ -1,10 +1,8 @@
 """Turn a row of a framework's file, a conversation of an incident, into a transcript."""
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from hashlib import blake2b
 from typing import Any, Final
 
 import attrs
@@ -13,8 +11,8 @@ from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.actions import Malformed
 from logtriage.codec import structure_transcript
 from logtriage.conversations.blocks import at
-from logtriage.conversations.counts import USED, Counts, Spent
-from logtriage.conversations.failures import failed, status_of
+from logtriage.conversations.counts import Counts, Spent
+from logtriage.conversations.failures import failed, failed_request, status_of
 from logtriage.conversations.fields import (
     COUNTS,
     Conversation,
@@ -27,10 +25,9 @@ from logtriage.conversations.fields import (
 from logtriage.conversations.messages import Message, answers_of, is_from_agent, text_of
 from logtriage.conversations.playing import played
 from logtriage.conversations.screens import Screen, closed_after, mismatch, screens_in, text_screens
-from logtriage.conversations.sessions import ATTEMPTS, thread_in
 from logtriage.conversations.shapes import INCIDENT_AT, Row, is_team_row
 from logtriage.conversations.teams import joint_transcript
-from logtriage.conversations.wires import Style, calls_of, steps_of_conversation, turns_of
+from logtriage.conversations.wires import Style, steps_of_conversation, turns_of
 from logtriage.conversations.words import kept, words_beside
 from logtriage.drawing.generator import make_incident
 from logtriage.drawing.ids import SPLITS, incident_ids
@@ -67,7 +64,8 @@ class Reading:
     not carried out, ``screens`` the screens compared with the replay (None for a row of actions).
     ``partly_counted``: tokens or costs of some requests are known, and left out. ``rows`` counts
     the rows that were joined, ``is_closed`` says whether the actions end the incident, and
-    ``is_checked`` whether an answer tells the tick of an action.
+    ``is_checked`` whether an answer tells the tick of an action, and ``last`` counts the actions of
+    the last turn. ``played`` has the type and value of each action, without those of bad texts.
     """
 
     transcript: Transcript
@@ -78,6 +76,8 @@ class Reading:
     rows: int = 1
     is_closed: bool = False
     is_checked: bool = True
+    last: int = 0
+    played: tuple[tuple[str, object], ...] = ()
 
     def counting(self, total: tuple[Counts, bool]) -> "Reading":
         """The reading with the counts of the whole conversation in its transcript."""
@@ -93,7 +93,8 @@ def spent_on(conversation: Conversation) -> Spent:
     """What the requests of a conversation note of their tokens and costs."""
     messages = conversation.messages
     turns = ([messages[place] for place in turn] for turn, _ in turns_of(messages))
-    return Spent.of(turns, conversation.counts)
+    is_failed = failed_request(conversation.row) and not (messages and is_from_agent(messages[-1]))
+    return Spent.of(turns, conversation.counts, is_failed)
 
 
 def transcript_of_row(
@@ -171,13 +172,21 @@ def reading_of(
         world=incident.world_mark,
     )
     state, _ = play_parsed(incident, actions_from_wire(shown.wires, topology))
+    last = next(reversed([turn for turn, _ in turns_of(messages)]), [])
     unread = (action.reason for action in state.actions if isinstance(action, Malformed))
     reading = Reading(
         *(transcript, tuple(unread), shown.left_out, shown.screens),
         is_closed=state.is_closed,
         is_checked=shown.is_checked,
+        last=sum(step.place in last for step in shown.steps),
+        played=tuple(map(_played, shown.wires)),
     )
     return reading.counting(spent_on(conversation).total())
+
+
+def _played(wire: Mapping[str, Any]) -> tuple[str, object]:
+    kind = str(wire["action_type"])
+    return kind, None if kind == "malformed" else wire.get("value")
 
 
 def _check_alike(row: Row, wires: Sequence[Mapping[str, Any]], place: str) -> None:
@@ -193,45 +202,6 @@ def _check_alike(row: Row, wires: Sequence[Mapping[str, Any]], place: str) -> No
         )
         what = next(differs, f"{len(noted)}, not {len(wires)}")
         raise TranscriptError(f"actions: not those of {place}: {what}; leave out one of the two")
-
-
-def whose(row: Row, incident_at: str | None = None) -> tuple[object, ...]:
-    """What a row names of its incident, agent and attempt."""
-    paths = (*INCIDENT_AT, *([incident_at] if incident_at else ()))
-    named = (*(at(row, path) for path in paths), *(thread_in(row, [key]) for key in ATTEMPTS))
-    return agent_of(row), *(name for name in named if isinstance(name, str | int))
-
-
-def prefixes_of(conversation: Conversation) -> tuple[tuple[bytes, ...], bytes | None]:
-    """(digests of the conversation up to each message, that before the last reply or None).
-
-    Those of another incident, agent or attempt differ.
-    """
-    found: list[bytes] = []
-    before: bytes | None = None
-    was_reply = False
-    digest = blake2b(digest_size=12)
-    digest.update(repr(whose(conversation.row)).encode())
-    for message in (*conversation.prompt, *conversation.messages):
-        is_reply = is_from_agent(message)
-        if is_reply:
-            # Requests and responses write the types of calls differently.
-            calls = [
-                {key: call[key] for key in call if key not in ("type", "where", USED)}
-                if isinstance(call, Mapping)
-                else call
-                for call in calls_of(message)
-            ]
-            parts: list[Any] = [text_of(message).strip(), calls]
-        else:
-            parts = [[answer.id, answer.text.strip()] for answer in answers_of(message)]
-        if any(parts):
-            if is_reply and not was_reply:
-                before = found[-1] if found else None
-            was_reply = is_reply
-            digest.update(json.dumps(parts, sort_keys=True, default=str).encode())
-            found.append(digest.digest())
-    return tuple(found), before
 
 
 def _joint_transcript(row: Mapping[str, Any], resolve: Resolver) -> Transcript:

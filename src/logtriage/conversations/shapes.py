@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from logtriage._lib.jsonvalues import absent
 from logtriage.conversations.blocks import at, decoded, first
 from logtriage.conversations.dialects import messages_of
-from logtriage.conversations.failures import NOTES, failed, status_of
+from logtriage.conversations.failures import failed, failed_request, failure_in, is_note
 from logtriage.conversations.otel import RUNS, is_telemetry, objects, rows_of_traces, telemetry_rows
 from logtriage.conversations.sessions import (
     LINE,
@@ -126,8 +126,14 @@ def is_conversation(value: Any) -> bool:
 #: Keys that may hold a request in a log, the response to it, and the messages in a request.
 _REQUEST: Final = ("messages", "request", "request_body", "requestBody", "inputs", "input")
 _RESPONSE: Final = ("response", "response_body", "responseBody", "outputs", "output")
+#: Those of a log of a proxy, whose requests are the bodies that were sent.
+_BODIES: Final = ("request", "request_body", "requestBody")
 #: Keys of a provider's response, one of which a JSON text must have to be one.
 _OF_RESPONSE: Final = ("choices", "candidates", "output", "message", "messages", "role", "error")
+#: Where a row may hold the reply to a body without a response.
+_SAID: Final = ("choices", "candidates", "completion")
+#: The field of a row with a response that cannot be read.
+UNREAD: Final = "logtriage.unread"
 _ASKED: Final = ("messages", "contents", "input")
 
 
@@ -152,6 +158,7 @@ def _opened(value: Any) -> Any:
 
 def _is_logged(row: Row) -> bool:
     asked, said = _request_of(row), any(key in row for key in _RESPONSE)
+    said = said or (any(key in row for key in _BODIES) and not any(key in row for key in _SAID))
     is_whole = not absent(row.get("messages")) and "response" not in row
     if is_whole or (not said and not failed(row)):
         return False
@@ -161,16 +168,25 @@ def _is_logged(row: Row) -> bool:
 
 
 def _logged(row: Row) -> Row:
+    """A request and its response as a row. If the request failed, there is no reply to read."""
     asked = _request_of(row)
-    response = response_in(next((row[key] for key in _RESPONSE if not absent(row.get(key))), None))
+    raw = next((row[key] for key in _RESPONSE if not absent(row.get(key))), None)
+    response = response_in(raw)
     others = {key: row[key] for key in row if key not in (*_REQUEST, *_RESPONSE)}
-    if isinstance(response, Mapping) and failed(response):
-        others["error"], response = response.get("error") or status_of(response), None
-    elif failed(row):
-        is_empty = response in ("", "{}", {}, []) or at(response, "generations") in ([], [[]])
-        response = None if is_empty else response
-    elif response in (None, []):
+    is_empty = response in (None, "", "{}", [], {}) or at(response, "generations") in ([], [[]])
+    errors = [failure_in(one) for one in (response, raw) if isinstance(one, Mapping)]
+    if is_empty and not failed(row):  # a word for the outcome may be the task's, beside a reply
+        outcome = row.get("outcome")
+        errors += ["success: false"] if row.get("success") is False else []
+        errors += [outcome] if isinstance(outcome, str) and failed({"status": outcome}) else []
+    if error := next(filter(None, errors), None):
+        others["error"] = error
+    if failed_request(others) and not _holds_run(response):
+        response = None
+    elif is_empty:
         response = {}  # which is refused, since nothing says why
+    elif isinstance(response, str) and decoded(response) is None and _is_body(row, response):
+        others[UNREAD] = f"response: neither a reply in JSON nor a failure: {response[:60]!r}"
     if isinstance(asked, Mapping):
         for name in ("model", "previous_response_id"):
             others.setdefault(name, asked.get(name))
@@ -178,6 +194,40 @@ def _logged(row: Row) -> Row:
     if len(asked) == 1 and isinstance(asked[0], list):  # LangChain sends a list of requests
         (asked,) = asked
     return {**others, "messages": asked, "response": response}
+
+
+def _is_body(row: Row, response: str) -> bool:
+    """Whether a response must be JSON: it begins as JSON, or its request is a body."""
+    return response.startswith('{"') or any(isinstance(row.get(key), Mapping) for key in _BODIES)
+
+
+def is_no_chat(row: object) -> bool:
+    """Whether a row holds a request without messages: embeddings, moderation."""
+    raw = first(row, _RESPONSE) if isinstance(row, Mapping) else None
+    response = response_in(raw)
+    if not isinstance(response, Mapping) or response.keys() & {*_OF_RESPONSE} or failed(response):
+        return False
+    return any(isinstance(response.get(key), list) for key in ("data", "results", "embeddings"))
+
+
+def _holds_run(response: object) -> bool:
+    """Whether a response holds the messages of a whole run, which may have failed later."""
+    messages = response.get("messages") if isinstance(response, Mapping) else None
+    return isinstance(messages, list) and len(messages) > 1
+
+
+def _is_lost(row: Row) -> bool:
+    """Whether a row without its request holds the envelope of a response that failed."""
+    raw = row.get("response")
+    sides = [one for one in (raw, response_in(raw)) if isinstance(one, Mapping)]
+    return "messages" not in row and any(failure_in(one) for one in sides)
+
+
+def _lost(row: Row) -> Row:
+    sides = (response_in(row["response"]), row["response"])
+    errors = (failure_in(one) for one in sides if isinstance(one, Mapping))
+    others = {key: row[key] for key in row if key != "response"}
+    return {**others, "error": next(filter(None, errors)), "messages": []}
 
 
 _PARENTS: Final = ("parentObservationId", "parent_observation_id", "parent_run_id", "parent_id")
@@ -203,7 +253,7 @@ def _stored(rows: Iterable[Row], above: Row) -> Iterator[dict[str, Any]]:
         span = {"kind": kind.lower(), "id": thread_in(row, ("id",)), LINE: above.get(LINE, number)}
         span["trace"] = thread_in(row, TRACES) or above.get("trace") or span["id"] or number
         span["parent"] = thread_in(row, _PARENTS) or above.get("id")
-        span |= {"attributes": row, "failure": {key: row[key] for key in NOTES if key in row}}
+        span |= {"attributes": row, "failure": {key: row[key] for key in row if is_note(key)}}
         held = _held(row, kind.lower())
         yield span if held is None else {**span, "row": held}
         yield from _stored(objects(first(row, ("observations", "child_runs"))), span)
@@ -272,6 +322,7 @@ ROWS: Final = (
         _swe_agent,
     ),
     One("logs of requests: LiteLLM, LangSmith, Langfuse", _is_logged, _logged),
+    One("responses alone that failed: OpenAI's batches", _is_lost, _lost),
 )
 
 

@@ -185,7 +185,7 @@ def _with_calls(messages: Sequence[Message]) -> Iterator[tuple[list[int], list[t
             for call in calls_of(messages[place]):
                 call_id = id_of_call(call)
                 if call_id is not None:
-                    what = _name(call), _call_arguments(call)
+                    what = name_of(call), arguments_of(call)
                     earlier, times = known.get(call_id, (None, 0))
                     times = times + 1 if earlier == what else 1
                     if times > max(1, answered[call_id]):
@@ -237,14 +237,14 @@ def wire_of(call: object, tools: Collection[str] = SOLO_TOOLS) -> Wire:
         return malformed(repr(call), "a tool call must be an object")
     error = call.get("parse_error")
     if isinstance(error, str):
-        return malformed(f"{_name(call)}({call.get('arguments')})", error)
-    return wire_from_call(_name(call), _call_arguments(call), tools)
+        return malformed(f"{name_of(call)}({call.get('arguments')})", error)
+    return wire_from_call(name_of(call), arguments_of(call), tools)
 
 
 def _steps_of(call: object, place: int) -> list[Step]:
     """The step of a call, or those of the commands that it gives to a shell."""
     call_id = id_of_call(call)
-    commands = wires_of_command(_call_arguments(call)) if _is_named(call, SHELLS) else []
+    commands = wires_of_command(arguments_of(call)) if _is_named(call, SHELLS) else []
     if commands:
         return [Step(wire, place, call_id, by_shell=True) for wire in commands]
     return [Step(wire_of(call), place, call_id)]
@@ -258,7 +258,8 @@ def id_of_call(call: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _name(call: object) -> Any:
+def name_of(call: object) -> Any:
+    """The name of the tool that a call of any framework names; None without one."""
     if not isinstance(call, Mapping):
         return None
     function = call.get("function")
@@ -269,11 +270,12 @@ def _name(call: object) -> Any:
 
 
 def _is_named(call: object, names: Collection[str]) -> bool:
-    name = _name(call)
+    name = name_of(call)
     return isinstance(name, str) and name in names
 
 
-def _call_arguments(call: Any) -> Any:
+def arguments_of(call: Any) -> Any:
+    """The arguments of a call of any framework, as they are written; None without any."""
     if not isinstance(call, Mapping):
         return None
     function = call.get("function")

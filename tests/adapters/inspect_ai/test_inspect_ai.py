@@ -305,6 +305,15 @@ def test_a_reply_without_a_call_costs_its_tick(
     assert (graded.digest, graded.score) == (metadata["digest"], value(sample)["grade"])
 
 
+def test_a_sample_that_broke_off_stays_unscored_when_it_is_scored_again(
+    run: Callable[..., EvalLog],
+) -> None:
+    log = run(one_incident(fail_on_error=False), [])
+    again = only(score(log, triage_scorer(), action="overwrite", display="none"))
+    assert again.scores is not None
+    assert str(again.scores["triage_scorer"].explanation).startswith("error: ")
+
+
 def test_react_with_the_tools_is_graded_alike(run: Callable[..., EvalLog]) -> None:
     incident = lt.make_incident(INCIDENT)
     (severity, team), remedy = (incident.truth.severity, min(incident.truth.teams)), "restart"

@@ -3,6 +3,8 @@
 import math
 from statistics import fmean
 
+from inspect_ai.event import ErrorEvent
+from inspect_ai.log import transcript
 from inspect_ai.scorer import (
     Metric,
     SampleScore,
@@ -90,10 +92,18 @@ def triage_scorer(
 
     async def score(state: TaskState, _: Target) -> Score:
         incident = incident_of_sample(state, bundle)
+        if (error := _error_of_sample()) is not None:
+            return Score.unscored(reason=error, explanation=error)
         graded = _graded(state, incident, chosen, Style(style), others)
         return _score_of(incident, graded, rubric_of(incident) if chosen is None else chosen)
 
     return score
+
+
+def _error_of_sample() -> str | None:
+    """The error that ended a sample; None if none did. ``inspect score`` loads the events again."""
+    errors = [event for event in transcript().events if isinstance(event, ErrorEvent)]
+    return f"error: {errors[-1].error.message}" if errors else None
 
 
 def _graded(

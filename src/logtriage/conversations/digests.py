@@ -1,0 +1,82 @@
+"""Digests by which the rows of a log of requests are found to go on from each other.
+
+A client seldom sends a reply back as it came: it writes the arguments of calls anew, drops thoughts
+and the text beside a call. So a reply is digested in one form: its calls, or else its text without
+thoughts.
+"""
+
+import json
+from hashlib import blake2b
+from typing import Any
+
+import attrs
+
+from logtriage.conversations.blocks import decoded
+from logtriage.conversations.fields import Conversation
+from logtriage.conversations.messages import Message, answers_of, is_from_agent, text_of
+from logtriage.conversations.wires import arguments_of, calls_of, id_of_call, name_of
+from logtriage.parsing.replies import spoken
+
+
+@attrs.frozen
+class Digests:
+    """The digests of a conversation up to each message; messages that hold nothing are passed.
+
+    ``before`` is the one before the last reply, and ``replies`` are those at the end of a reply.
+    ``plain`` is that of the whole without the ids of the calls in the last message: some servers
+    give ids that no client sends back.
+    """
+
+    prefixes: tuple[bytes, ...] = ()
+    before: bytes | None = None
+    replies: tuple[bytes, ...] = ()
+    plain: bytes | None = None
+
+    @property
+    def end(self) -> bytes | None:
+        """The digest of the whole conversation."""
+        return self.prefixes[-1] if self.prefixes else None
+
+
+def digests_of(conversation: Conversation) -> Digests:
+    """The digests of a conversation, from its prompt on."""
+    found: list[bytes] = []
+    replies: list[bytes] = []
+    before = plain = None
+    was_reply = False
+    digest = blake2b(digest_size=12)
+    for turn in (*conversation.prompt, *conversation.messages):
+        is_reply = is_from_agent(turn)
+        parts = _reply(turn) if is_reply else [[a.id, a.text.strip()] for a in answers_of(turn)]
+        if not parts:
+            continue
+        without_ids = digest.copy()
+        without_ids.update(_text([[*part[:2], None] for part in parts] if is_reply else parts))
+        plain = without_ids.digest()
+        digest.update(_text(parts))
+        if is_reply and not was_reply:
+            before = found[-1] if found else None
+        if is_reply:
+            replies = [*(replies[:-1] if was_reply else replies), digest.digest()]
+        was_reply = is_reply
+        found.append(digest.digest())
+    return Digests(tuple(found), before, tuple(replies), plain)
+
+
+def _reply(message: Message) -> list[Any]:
+    """A message of the agent in one form: (tool, arguments, id) of each call, or else its text."""
+    calls = [
+        [name_of(call), _value(arguments_of(call)), id_of_call(call)] for call in calls_of(message)
+    ]
+    answer, _ = spoken(text_of(message))
+    return calls or ([["", answer.strip(), None]] if answer.strip() else [])
+
+
+def _value(arguments: object) -> object:
+    """The arguments of a call, decoded; empty ones are all the same."""
+    value = decoded(arguments) if isinstance(arguments, str) else arguments
+    return arguments if value is None and arguments else value or {}
+
+
+def _text(parts: object) -> bytes:
+    return json.dumps(parts, sort_keys=True, default=str).encode()

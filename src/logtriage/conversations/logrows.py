@@ -1,0 +1,241 @@
+"""The rows of a log, and what each names of its attempt.
+
+A session or a trace is of one attempt, whatever file a row stands in and whatever model it names:
+servers answer with another name of the model, and a request may fall back to another model. Numbers
+of attempts count in one file, for each model.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Final
+
+import attrs
+
+from logtriage._lib.grouping import grouped
+from logtriage.conversations.blocks import at
+from logtriage.conversations.counts import Spent
+from logtriage.conversations.digests import Digests
+from logtriage.conversations.fields import Conversation, model_of, named_agent_of
+from logtriage.conversations.messages import Answer, answers_of, is_from_agent, text_of
+from logtriage.conversations.rows import Reading
+from logtriage.conversations.screens import Screen, text_screens
+from logtriage.conversations.sessions import ATTEMPTS, SESSIONS, TRACES, thread_in
+from logtriage.conversations.shapes import INCIDENT_AT, Row
+from logtriage.conversations.wires import calls_of, name_of
+from logtriage.errors import TranscriptError
+from logtriage.parsing.tools import SOLO_TOOLS
+
+Result = Reading | TranscriptError
+#: Where a row of the Responses API names its response, and the one before it.
+ID_AT: Final = ("response.id", "response_id", "id")
+
+
+@attrs.frozen
+class Names:
+    """What a row names: its incident, agent, model, attempt and trace, and its own ``id``.
+
+    ``attempt`` has the numbers and sessions. If one ``is_session``, it holds in all files.
+    """
+
+    incident: str | None = None
+    agent: str | None = None
+    model: str | None = None
+    attempt: tuple[str, ...] = ()
+    is_session: bool = False
+    trace: str | None = None
+    id: str | None = None
+
+    def fit(self, others: "Names") -> bool:
+        """Whether nothing that is named here contradicts ``others``; models may differ."""
+        return (
+            self.incident in (None, others.incident)
+            and self.agent in (None, others.agent)
+            and set(self.attempt) <= set(others.attempt)
+        )
+
+
+def names_of(row: Row, incident_at: str | None) -> Names:
+    """What a row names of its attempt."""
+    paths = (*INCIDENT_AT, *([incident_at] if incident_at else ()))
+    incidents = (name for path in paths if isinstance(name := at(row, path), str))
+    attempt = {key: name for key in ATTEMPTS if (name := thread_in(row, [key])) is not None}
+    ids = (name for path in ID_AT if isinstance(name := at(row, path), str))
+    return Names(
+        *(next(incidents, None), named_agent_of(row), model_of(row)),
+        attempt=tuple(f"{key} {name}" for key, name in attempt.items()),
+        is_session=any(key in SESSIONS and not attempt[key].isdigit() for key in attempt),
+        trace=thread_in(row, TRACES),
+        id=next(ids, None),
+    )
+
+
+@attrs.frozen(eq=False)
+class LogRow:
+    """A row of a file: its place, its transcript or error, and what it names.
+
+    ``log`` tells files of several rows apart, and ``whose`` (from the incident on) attempts, as far
+    as names can.
+    ``trace`` is the row's trace if that has several rows. ``conversation`` is kept of rows that may
+    be a part of a conversation; ``opening`` is the first screen (tick 0) that it shows.
+    ``is_late``: it shows later screens, too, before the first reply; ``plays_nothing``: it is a
+    request from the beginning, with one reply at most, and holds no action.
+    """
+
+    place: str
+    line: int | None
+    result: Result
+    digests: Digests = attrs.field(factory=Digests)
+    spent: Spent = attrs.field(factory=Spent)
+    names: Names = attrs.field(factory=Names)
+    conversation: Conversation | None = None
+    opening: str = ""
+    is_late: bool = False
+    plays_nothing: bool = False
+    log: int | None = None
+    whose: tuple[object, ...] = ()
+    trace: str | None = None
+
+    @property
+    def turns(self) -> int:
+        """How many replies it holds."""
+        return len(self.spent.turns)
+
+    @property
+    def incident(self) -> str | None:
+        """The incident of its transcript, or else the one that it names."""
+        if isinstance(self.result, Reading):
+            return self.result.transcript.incident
+        return self.names.incident
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it names its attempt or session."""
+        return bool(self.names.attempt)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether its actions end the incident."""
+        return isinstance(self.result, Reading) and self.result.is_closed
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it is a request that failed, with the incident open."""
+        return isinstance(self.result, Reading) and self.spent.is_failed and not self.is_closed
+
+    @property
+    def is_request(self) -> bool:
+        """Whether it ends with a reply, or with a request that failed."""
+        return self.spent.is_failed or self.digests.end in self.digests.replies
+
+    @property
+    def is_fragment(self) -> bool:
+        """Whether it begins in the middle of a conversation."""
+        begins = self.conversation is not None and begins_late(self.conversation)
+        return begins or self.digests.before is None or not self.turns
+
+    def cut_by(self, status: str) -> "LogRow":
+        """The row with a request after it that failed; a closed incident needs none."""
+        if not isinstance(self.result, Reading) or self.is_closed:
+            return self
+        transcript = attrs.evolve(self.result.transcript, status=status)
+        return attrs.evolve(self, result=attrs.evolve(self.result, transcript=transcript))
+
+    @property
+    def actions(self) -> tuple[tuple[str, object], ...]:
+        """What its actions are. Texts that cannot be read are all alike."""
+        return self.result.played if isinstance(self.result, Reading) else ()
+
+    def refused(self, reason: str) -> "LogRow":
+        """The row as a bad one."""
+        error = TranscriptError(reason, source=self.place, line=self.line)
+        return attrs.evolve(self, result=error, conversation=None)
+
+    def __str__(self) -> str:
+        return self.place if self.line is None else f"{self.place}:{self.line}"
+
+
+def identified(rows: Sequence[LogRow]) -> list[LogRow]:
+    """The rows with ``whose`` and ``trace``, by what all of them name.
+
+    A failed request often names less than the others, or the model only as it was asked for. It is
+    of the attempt whose replies it holds, if there is one.
+    """
+    in_trace = grouped((row.names.trace, row) for row in rows)
+    in_trace.pop(None, None)
+    rows = [_identified(row, in_trace.get(row.names.trace, ())) for row in rows]
+    owners: defaultdict[bytes | None, list[LogRow]] = defaultdict(list)
+    for row in rows:
+        for end in {row.digests.end, row.digests.plain}:
+            owners[end].append(row)
+    return [_adopted(row, owners[row.digests.replies[-1]]) if _asks(row) else row for row in rows]
+
+
+def _identified(row: LogRow, of_trace: Sequence[LogRow]) -> LogRow:
+    names = row.names
+    trace = names.trace if len(of_trace) > 1 else None
+    if trace is not None:  # any row of a trace may name agent, attempt and session
+        agents = {one.names.agent for one in of_trace} - {None}
+        attempts = {(one.names.attempt, one.names.is_session) for one in of_trace} - {((), False)}
+        agent = names.agent or (agents.pop() if len(agents) == 1 else None)
+        own = (names.attempt, names.is_session)
+        attempt, is_session = own if names.attempt or len(attempts) != 1 else attempts.pop()
+        names = attrs.evolve(names, agent=agent, attempt=attempt, is_session=is_session)
+    within = () if names.is_session or trace is not None else (row.log, names.model)
+    whose = (row.incident, names.agent, *names.attempt, *within)
+    return attrs.evolve(row, names=names, whose=whose, trace=trace)
+
+
+def _asks(row: LogRow) -> bool:
+    return row.spent.is_failed and bool(row.digests.replies)
+
+
+def _adopted(row: LogRow, owners: Sequence[LogRow]) -> LogRow:
+    fitting = {
+        (one.whose, one.trace): one
+        for one in owners
+        if row.names.fit(one.names) and row.trace in (None, one.trace)
+    }
+    if len(fitting) != 1 or (row.whose, row.trace) in fitting:
+        return row
+    ((whose, trace), owner) = next(iter(fitting.items()))
+    names = attrs.evolve(owner.names, id=row.names.id)
+    return attrs.evolve(row, names=names, whose=whose, trace=trace)
+
+
+def shown_first(conversation: Conversation) -> list[Answer]:
+    """What was shown before the agent's first reply."""
+    shown: list[Answer] = []
+    for message in (*conversation.prompt, *conversation.messages):
+        if is_from_agent(message):
+            break
+        shown += answers_of(message)
+    return shown
+
+
+def screens_shown(answers: Sequence[Answer]) -> list[Screen]:
+    """The screens in answers."""
+    return [screen for answer in answers for screen in text_screens(answer.text)]
+
+
+def ticks_of(answers: Sequence[Answer]) -> set[int]:
+    """The ticks of the screens in answers."""
+    return {screen.tick for screen in screens_shown(answers)}
+
+
+def begins_late(conversation: Conversation) -> bool:
+    """Whether the first messages answer a call, or are a later screen than the first."""
+    answers = shown_first(conversation)
+    late = any(answer.to_call for answer in answers) or bool(ticks_of(answers))
+    return late and 0 not in ticks_of(answers)
+
+
+def plays_nothing(conversation: Conversation, result: Result) -> bool:
+    """Whether a conversation is one reply at most, and holds no action."""
+    replies = [message for message in conversation.messages if is_from_agent(message)]
+    if isinstance(result, Reading):
+        played = len(result.transcript.actions) > len(result.unread)
+    else:
+        calls = [name_of(call) for reply in replies for call in calls_of(reply)]
+        texts = map(text_of, replies)
+        played = any(name in SOLO_TOOLS for name in calls) or any("action_type" in t for t in texts)
+    return not played
