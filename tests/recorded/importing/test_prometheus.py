@@ -343,7 +343,7 @@ def test_a_step_below_the_interval_of_scrapes_repeats_values(folder: Path) -> No
     told: list[str] = []
     found = _signals(folder, _answer(_series(values, __name__="a_total")), note=told.append)
     assert found == {"a_total_per_second_milli": (3000, 3000)}
-    assert "step is shorter" in told[0]
+    assert "repeats of a scrape" in told[0]
 
 
 def test_errors_that_begin_late_are_told_from_none(folder: Path) -> None:

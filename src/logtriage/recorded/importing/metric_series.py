@@ -41,13 +41,17 @@ Measured = TypeVar("Measured", Sample, Usage)
 
 #: Attributes of a data point by key, sorted.
 Labels = tuple[tuple[str, str], ...]
+#: What tells the series of a metric apart: labels and scope.
+Series = tuple[Labels, str]
+_NANO: Final = 1_000_000  # nanoseconds in a millisecond
 
 
 @attrs.frozen
 class Point:
     """A data point; times are Unix nanoseconds, and ``since`` is when its count began, or 0.
 
-    ``scope`` tells series with the same labels apart.
+    ``scope`` tells series with the same labels apart. ``over`` is how long it grew, if that is not
+    the time since the point before. ``is_first``: the series may have counted before, unseen.
     """
 
     at: int
@@ -55,6 +59,17 @@ class Point:
     labels: Labels
     values: tuple[float, ...]
     scope: str = ""
+    over: int = 0
+    is_first: bool = False
+
+
+@attrs.frozen
+class _Growth:
+    """How a series grew until ``at``, a second; ``rates`` are None if that is not known."""
+
+    at: int
+    since: int
+    rates: tuple[float, ...] | None
 
 
 @attrs.frozen
@@ -79,6 +94,8 @@ class SeriesBook:
     left_out: LeftOut
     names: SignalNames = attrs.field(init=False)
     _last: dict[tuple[str, Labels, str], Point] = attrs.Factory(dict)
+    #: The latest growth of each series by metric.
+    _growths: dict[str, dict[Series, _Growth]] = attrs.Factory(dict)
     #: The time of the last point by metric.
     _exported: dict[str, int] = attrs.Factory(dict)
     _instances: dict[tuple[str, str], int] = attrs.Factory(dict)
@@ -129,75 +146,121 @@ class SeriesBook:
 
         Both sides of a call stay apart. The growth of sets that ``failed`` is a signal, too.
         """
-        sums: dict[tuple[str, Labels, int], tuple[int, float]] = {}
-        for point, since, (rate,) in self._grown(metric, points, delta=delta):
-            sides = tuple(label for label in point.labels if label[0] in _SIDES)
-            counted = {metric.name: rate}
+        for sides, since, grown in self._by_side(self._grow(metric, points, delta=delta)):
+            sums = {metric.name: sum(rate for _, (rate, *_) in grown)}
             if failed is not None:
-                counted[f"{metric.name}_5xx"] = rate if failed(point.labels) else 0.0
-            for name, value in counted.items():
-                first, total = sums.get((name, sides, point.at), (since, 0.0))
-                sums[name, sides, point.at] = min(first, since), total + value
-        for (name, sides, at), (since, rate) in sums.items():
-            own = attrs.evolve(metric, name=name)
-            yield from self.sample(own, PER_SECOND, at, rate, sides, since=0 if delta else since)
+                bad = (rate for labels, (rate, *_) in grown if failed(labels))
+                sums[f"{metric.name}_5xx"] = sum(bad)
+            for name, rate in sums.items():
+                own, at = attrs.evolve(metric, name=name), points[0].at
+                start = 0 if delta else since
+                yield from self.sample(own, PER_SECOND, at, rate, sides, since=start)
 
     def distributions(
-        self,
-        metric: Metric,
-        points: Sequence[Point],
-        *,
-        delta: bool = False,
-        counted: bool = True,
+        self, metric: Metric, points: Sequence[Point], *, delta: bool = False
     ) -> Iterator[Sample]:
-        """Yield the mean of what was measured, and with ``counted`` how many per second.
+        """Yield how many were measured per second, and their mean; points have count and sum."""
+        for sides, since, grown in self._by_side(self._grow(metric, points, delta=delta)):
+            count, total = (sum(rates[place] for _, rates in grown) for place in range(2))
+            at, start = points[0].at, 0 if delta else since
+            yield from self.sample(metric, PER_SECOND, at, count, sides, since=start)
+            yield from self._mean(metric, at, start, count, total, sides)
 
-        Points have the count and the sum.
+    def take_in(self, metric: Metric, points: Sequence[Point]) -> None:
+        """Take in the points of a sum, for :meth:`means`."""
+        self._grow(metric, points, delta=False)
+
+    def means(self, metric: Metric, at: int, counts: Metric, sums: Metric) -> Iterator[Sample]:
+        """Yield the mean of a distribution, of which two other metrics are the count and the sum.
+
+        Both have been read until ``at``.
         """
-        grown: dict[int, tuple[int, float, float]] = {}
-        for point, since, (count, total) in self._grown(metric, points, delta=delta):
-            first, counts, totals = grown.get(point.at, (since, 0.0, 0.0))
-            grown[point.at] = min(first, since), counts + count, totals + total
-        for at, (first, count, total) in grown.items():
-            since = 0 if delta else first
-            if counted:
-                yield from self.sample(metric, PER_SECOND, at, count, since=since)
-            if count > 0 and not isnan(total):
-                ending = f"mean {spelled(metric.unit)}".strip()
-                yield from self.sample(metric, ending, at, total / count, since=since)
+        of_count, of_sum = (self._fresh(each, at) or {} for each in (counts, sums))
+        both = {
+            key: _Growth(at, min(one.since, other.since), (*one.rates, *other.rates))
+            for key, one in of_count.items()
+            if (other := of_sum.get(key)) is not None and one.rates and other.rates
+        }
+        for sides, since, grown in self._by_side(both):
+            count, total = (sum(rates[place] for _, rates in grown) for place in range(2))
+            yield from self._mean(metric, at, since, count, total, sides)
+
+    def _mean(
+        self, metric: Metric, at: int, since: int, count: float, total: float, sides: Labels
+    ) -> Iterator[Sample]:
+        if count > 0 and not isnan(total):
+            ending = f"mean {spelled(metric.unit)}".strip()
+            yield from self.sample(metric, ending, at, total / count, sides, since=since)
+
+    def _grow(
+        self, metric: Metric, points: Sequence[Point], *, delta: bool
+    ) -> Mapping[Series, _Growth]:
+        """Take in a metric's points of one time; return the fresh growth of all its series.
+
+        Empty if nothing is new, or if the growth of any is not known.
+        """
+        if not (new := dict(self._grown(metric, points, delta=delta))):
+            return {}
+        self._growths.setdefault(metric.key, {}).update(new)
+        return self._fresh(metric, points[0].at) or {}
+
+    def _fresh(self, metric: Metric, at: int) -> Mapping[Series, _Growth] | None:
+        """The latest growth of each series that is not stale; None if that of any is not known."""
+        every = self._growths.get(metric.key, {})
+        for series, growth in list(every.items()):
+            lasts = growth.at - growth.since if growth.rates else _NANO * STALE_MS
+            if 2 * (at - growth.at) > 3 * lasts:
+                del every[series]
+        return None if any(growth.rates is None for growth in every.values()) else dict(every)
+
+    def _by_side(
+        self, grown: Mapping[Series, _Growth]
+    ) -> Iterator[tuple[Labels, int, list[tuple[Labels, tuple[float, ...]]]]]:
+        """Yield (labels of a side, since when, labels and rates of its series) for each side."""
+        sides = grouped(
+            (tuple(label for label in labels if label[0] in _SIDES), (labels, growth))
+            for (labels, _), growth in grown.items()
+        )
+        for side, every in sides.items():
+            rates = [(labels, growth.rates) for labels, growth in every if growth.rates]
+            yield side, min(growth.since for _, growth in every), rates
 
     def _grown(
         self, metric: Metric, points: Sequence[Point], *, delta: bool
-    ) -> Iterator[tuple[Point, int, list[float]]]:
-        """Yield (point, since when, growth of each value a second); all points are of one time."""
+    ) -> Iterator[tuple[Series, _Growth]]:
+        """Yield the growth of each series of a metric; all points are of one time."""
         key = metric.key
-        for point in points:
-            series = key, point.labels, point.scope
-            before = self._last.get(series)
+        exported = self._exported.get(key, 0)
+        is_known = any(growth.rates for growth in self._growths.get(key, {}).values())
+        for point in sorted(points, key=lambda one: (key, one.labels, one.scope) not in self._last):
+            series = point.labels, point.scope
+            before = self._last.get((key, *series))
             if before is not None and before.at == point.at:
                 self.left_out.add("points that have the time of the point before")
                 continue
-            self._last[series] = point
+            self._last[key, *series] = point
             since, base = point.since, (0.0,) * len(point.values)
             if not delta and before is not None:
                 since = before.at
                 if before.since == point.since and before.values[0] <= point.values[0]:
                     base = before.values
+                if point.at - since > _NANO * STALE_MS:
+                    since = max(since, exported)  # only series that move are exported
             elif not delta:
                 # A new set of attributes counts from the last point of the metric.
-                earlier = self._exported.get(key)
-                if earlier is None or earlier >= point.at:
-                    continue
-                since = earlier
+                since = exported if is_known and not point.is_first else 0
             if not 0 < since < point.at:
-                if not since:
+                if delta and not since:
                     self.left_out.add(f"{metric.name}: delta points without startTimeUnixNano")
+                elif not delta:
+                    yield series, _Growth(point.at, point.at, None)
                 continue
-            per = 1e9 / (point.at - since)
+            over = point.over or point.at - since
             pairs = zip(point.values, base, strict=True)
-            yield point, since, [(value - start) * per for value, start in pairs]
-        for point in points:
-            self._exported[key] = max(point.at, self._exported.get(key, 0))
+            rates = tuple((value - start) * 1e9 / over for value, start in pairs)
+            is_known = True
+            yield series, _Growth(point.at, since, rates)
+        self._exported[key] = max(exported, points[0].at)
 
     def sample(
         self, metric: Metric, end: str, at: int, value: float, labels: Labels = (), since: int = 0

@@ -27,6 +27,7 @@ def rows_of(document: Field, reader: Reader) -> Iterator[Scraped]:
     kind = data["resultType"].value
     if kind not in ("matrix", "vector"):
         raise data["resultType"].bad("'matrix', of a range query, or 'vector'")
+    read: list[tuple[Answered, dict[int, float]]] = []
     for series in data["result"].items():
         about = series["metric"]
         if not isinstance(about.value, dict):
@@ -45,7 +46,10 @@ def rows_of(document: Field, reader: Reader) -> Iterator[Scraped]:
         elif numbers and not values:
             reader.left_out.add(f"{shown}: NaN alone", series.where)
         answered = Answered(shown, tuple(sorted(labels.items())), bool(name), series.where)
-        yield from reader.scraped.rows(answered, values)
+        read.append((answered, values))
+    start = min((min(values) for _, values in read if values), default=0)
+    for answered, values in read:
+        yield from reader.scraped.rows(answered, values, start)
 
 
 def _numbers(pair: Field) -> tuple[int, float]:

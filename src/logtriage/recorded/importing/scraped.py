@@ -8,7 +8,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from itertools import groupby, pairwise
-from operator import attrgetter
 from typing import Final
 
 import attrs
@@ -17,7 +16,7 @@ from logtriage._lib.grouping import grouped
 from logtriage.recorded.condensing.log_heads import SERVER_ERROR
 from logtriage.recorded.condensing.raw_rows import Sample, Scraped, Usage
 from logtriage.recorded.condensing.ticks import interval_of
-from logtriage.recorded.importing.counters import PAIR, Moves, Named, counters_of, is_pair
+from logtriage.recorded.importing.counters import PAIR, Moves, Named, counters_of
 from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.metric_series import Labels, Metric, Point, SeriesBook
 
@@ -31,6 +30,8 @@ _SPAN_FAILED: Final = ("ERROR", "STATUS_CODE_ERROR")
 _TARGET: Final = ("cluster", "namespace", "job", "instance", "pod")
 #: Scrapes that are enough to tell their interval.
 _FEW: Final = 5
+#: More steps of a query than this without a new value are a hole.
+_HOLE: Final = 10
 
 
 def _target(labels: Labels) -> tuple[str, ...]:
@@ -38,21 +39,31 @@ def _target(labels: Labels) -> tuple[str, ...]:
     return tuple(every.get(key, "") for key in _TARGET)
 
 
-def _repeats(changed: Mapping[int, bool]) -> frozenset[int]:
-    """The times at which an answer has the values of the scrape before once more.
+def _scrapes(changed: Mapping[int, bool]) -> dict[int, int]:
+    """The times of scrapes among those of a target, and how long each value grew or 0, in ms.
 
     ``changed`` are all times of a target, and whether any of its values is a new one. If the step
-    of a query is shorter than the interval of scrapes, that is so at every second or third time.
+    of a query is shorter than the interval of scrapes, some times have the values of a scrape once
+    more. Empty if that is not so.
     """
     times, fresh = sorted(changed), sorted(at for at in changed if changed[at])
-    step, interval = interval_of(times), interval_of(fresh)
-    if step is None or interval is None or len(fresh) < _FEW or interval < 2 * step:
-        return frozenset()
-    every = round(interval / step)
-    places = {at: round((at - times[0]) / step) % every for at in times}
-    place, count = Counter(places[at] for at in fresh).most_common(1)[0]
-    is_regular = 10 * count >= 9 * len(fresh)
-    return frozenset(at for at in times if is_regular and places[at] != place)
+    step = interval_of(times)
+    if step is None or len(fresh) < _FEW:
+        return {}
+    steps = [after - before for before, after in pairwise(fresh)]
+    whole = [each for each in steps if each <= _HOLE * step]
+    interval = sum(whole) / max(1, len(whole))
+    is_regular = 10 * sum(abs(each - interval) < step for each in steps) >= 9 * len(steps)
+    if 5 * interval < 6 * step or not is_regular:
+        return {}
+    found: dict[int, int] = {}
+    last = times[0]
+    for at in times:
+        gap = at - last
+        if changed[at] or gap >= interval or at == times[0]:
+            found[at] = round(interval) if abs(gap - interval) < step else 0
+            last = at
+    return found
 
 
 def _is_failed(labels: Labels) -> bool:
@@ -72,8 +83,8 @@ class Kind(StrEnum):
     DELTA = "delta"
     SPREAD = "spread"
     SPREAD_DELTA = "spread delta"
-    #: A distribution of which only the mean is wanted.
-    MEAN = "mean"
+    #: The sum of a distribution, whose count is another metric.
+    SUM = "sum"
 
 
 #: Kinds that count since a process began.
@@ -120,6 +131,10 @@ class ScrapedBook:
     _moves: defaultdict[int, Moves] = attrs.Factory(lambda: defaultdict(Moves))
     #: The metrics' own names.
     _named: set[str] = attrs.Factory(set)
+    #: By number: the first times of answers that begin with it, which may have begun before.
+    _starts: defaultdict[int, set[int]] = attrs.Factory(lambda: defaultdict(set))
+    #: Services and stems of metrics that are the counts and sums of distributions.
+    _distributions: set[tuple[str, str]] = attrs.Factory(set)
     #: Rows by number.
     _rows: Counter[int] = attrs.Factory(Counter)
     #: By target of Prometheus and time: whether any of its values changed.
@@ -127,9 +142,15 @@ class ScrapedBook:
         lambda: defaultdict(dict)
     )
 
-    def rows(self, series: Answered | Series, values: Mapping[int, float]) -> Iterator[Scraped]:
-        """Yield the values of a series by Unix ms; how they move tells what they are."""
+    def rows(
+        self, series: Answered | Series, values: Mapping[int, float], start: int = 0
+    ) -> Iterator[Scraped]:
+        """Yield the values of a series by Unix ms; how they move tells what they are.
+
+        ``start`` is the first time of its document.
+        """
         number, times = self._number(series), sorted(values)
+        self._starts[number].update(at for at in times[:1] if at <= (start or at))
         if len(values) > 1:
             self._moves[number].add([values[at] for at in times])
         if isinstance(series, Answered):
@@ -182,6 +203,12 @@ class ScrapedBook:
                 self._series[number] = attrs.evolve(series, metric=metric, kind=series.kind or kind)
             elif number in metric_of:
                 self._series[number] = Series(*metric_of[number], kind, series.where)
+        halves = defaultdict[tuple[str, str], set[str]](set)
+        for series in self._series:
+            if isinstance(series, Series) and series.kind is Kind.COUNT:
+                stem, _, end = series.metric.name.rpartition("_")
+                halves[series.metric.service, stem].add(end)
+        self._distributions = {key for key, ends in halves.items() if ends.issuperset(PAIR)}
         counts = (
             (series.metric.name, self._rows[number])
             for number, series in enumerate(self._series)
@@ -203,38 +230,50 @@ class ScrapedBook:
         places = {
             series.metric: series.where for series in self._series if isinstance(series, Series)
         }
-        for _, points in groupby(self._points(rows, book.left_out), key=lambda row: row[2].at):
+        for at, points in groupby(self._points(rows, book.left_out), key=lambda row: row[2].at):
+            pairs = dict[tuple[Metric, Metric], None]()
             for (metric, kind), row in grouped(((m, kind), one) for m, kind, one in points).items():
                 book.left_out.where = places.get(metric, "")
                 is_delta = kind in (Kind.DELTA, Kind.SPREAD_DELTA)
+                fails = (metric.service, metric.name) in failing
+                failed = _is_failed if fails else None
                 if kind is Kind.LEVEL:
                     yield from book.levels(metric, row)
-                elif kind is Kind.MEAN:
-                    yield from book.distributions(metric, row, counted=False)
                 elif kind in (Kind.SPREAD, Kind.SPREAD_DELTA):
                     yield from book.distributions(metric, row, delta=is_delta)
+                elif kind is Kind.SUM:
+                    book.take_in(metric, row)
                 else:
-                    fails = (metric.service, metric.name) in failing
-                    failed = _is_failed if fails else None
                     yield from book.rates(metric, row, delta=is_delta, failed=failed)
+                if (pair := self._pair(metric, kind)) is not None:
+                    pairs[pair] = None
+            for counts, sums in pairs:
+                metric = attrs.evolve(counts, name=counts.name.removesuffix("_count"))
+                yield from book.means(metric, at, counts, sums)
+
+    def _pair(self, metric: Metric, kind: Kind) -> tuple[Metric, Metric] | None:
+        """The count and the sum of the distribution that a metric of Prometheus is half of."""
+        stem, _, end = metric.name.rpartition("_")
+        if kind not in (Kind.COUNT, Kind.SUM) or (metric.service, stem) not in self._distributions:
+            return None
+        count, total = (attrs.evolve(metric, name=f"{stem}_{each}") for each in ("count", "sum"))
+        return (count, total) if end in PAIR else None
 
     def _points(
         self, rows: Callable[[], Iterable[Scraped]], left_out: LeftOut
     ) -> Iterator[tuple[Metric, Kind, Point]]:
-        """Yield the points of all rows in order of time, with their metrics and what they are.
-
-        A sum and its count of Prometheus give a point of their mean.
-        """
-        repeats = {target: _repeats(times) for target, times in self._scrapes.items()}
-        skipped = {
-            number: repeats[target]
+        """Yield the points of all rows in order of time, with their metrics and what they are."""
+        fresh = {target: _scrapes(times) for target, times in self._scrapes.items()}
+        kept = {
+            number: fresh[target]
             for series, number in self._numbers.items()
-            if isinstance(series, Answered) and repeats[target := _target(series.labels)]
+            if isinstance(series, Answered) and fresh[target := _target(series.labels)]
+            if getattr(self._series[number], "kind", None) is Kind.COUNT
         }
-        if skipped:
+        if kept:
             left_out.note(
-                "a query's step is shorter than the interval of scrapes: repeats are left out of "
-                "rates"
+                "times at which no value of a target changes are taken for repeats of a scrape, "
+                "and left out of rates"
             )
         apart, unclear = self._writers(rows())
         for (service, name), where in unclear.items():
@@ -243,28 +282,29 @@ class ScrapedBook:
                 "that have no service.instance.id",
                 where,
             )
-        for nano, group in groupby(rows(), key=attrgetter("nano")):
-            pairs = defaultdict[tuple[Metric, Labels], dict[str, float]](dict)
-            for row in group:
-                series = self._series[row.instance]
-                if not isinstance(series, Series):
-                    continue
-                metric, kind = series.metric, series.kind or Kind.LEVEL
-                is_repeat = kind is Kind.COUNT and row.at in skipped.get(row.instance, ())
-                if is_repeat or (metric.service, metric.name) in unclear:
-                    continue
-                if (metric.service, metric.instance) in apart:
-                    metric = attrs.evolve(metric, instance=f"{metric.instance} {row.since}")
-                stem, _, end = metric.name.rpartition("_")
-                is_half = kind is Kind.COUNT and end in PAIR and is_pair(stem, self._named)
-                if is_half:
-                    pairs[attrs.evolve(metric, name=stem), series.labels][end] = row.values[0]
-                if not is_half or end == "count":
-                    point = Point(nano, row.since, series.labels, row.values, series.scope)
-                    yield metric, kind, point
-            for (metric, labels), pair in pairs.items():
-                if len(pair) == len(PAIR):
-                    yield metric, Kind.MEAN, Point(nano, 0, labels, (pair["count"], pair["sum"]))
+        for row in rows():
+            series = self._series[row.instance]
+            if not isinstance(series, Series):
+                continue
+            metric, kind = series.metric, series.kind or Kind.LEVEL
+            scrapes = kept.get(row.instance)
+            if (metric.service, metric.name) in unclear or not (
+                scrapes is None or row.at in scrapes
+            ):
+                continue
+            if (metric.service, metric.instance) in apart:
+                metric = attrs.evolve(metric, instance=f"{metric.instance} {row.since}")
+            stem, _, end = metric.name.rpartition("_")
+            if (
+                kind is Kind.COUNT
+                and end == "sum"
+                and (metric.service, stem) in self._distributions
+            ):
+                kind = Kind.SUM
+            over = 0 if scrapes is None else 1_000_000 * scrapes[row.at]
+            is_first = row.at in self._starts[row.instance]
+            about = row.nano, row.since, series.labels, row.values
+            yield metric, kind, Point(*about, series.scope, over, is_first)
 
     def _writers(
         self, rows: Iterable[Scraped]
