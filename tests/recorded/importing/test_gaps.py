@@ -87,6 +87,42 @@ def test_an_error_on_the_way_to_a_good_answer_is_no_error_of_the_edge(folder: Pa
     assert (record.recording.edge.figure("error_bp", 0), errors["payments"]) == (0, 10_000)
 
 
+@pytest.mark.parametrize(
+    ("address", "called", "noted"),
+    [
+        ("payments", True, False),
+        ("payments.ns.svc:80", True, False),
+        ("api.other.com", False, True),
+    ],
+)
+def test_the_wait_for_a_callee_without_spans_is_not_the_callers_own(
+    folder: Path, address: str, called: bool, noted: bool
+) -> None:
+    """A dead callee is known by its address, if it is that of a service."""
+
+    def dead(line: dict[str, Any]) -> dict[str, Any]:
+        kept = []
+        for row, one in zip(line["resourceSpans"], spans_in(line), strict=True):
+            service = row["resource"]["attributes"][0]["value"]["stringValue"]
+            if service == "shop" and one["kind"] == 3:
+                one["attributes"] = [stack.attribute("server.address", address)]
+            if service == "shop":
+                kept.append(row)
+        return {"resourceSpans": kept}
+
+    before, _ = imported(folder)
+    rewrite(folder / "deep" / "traces.json", dead)
+    record, notes = imported(folder)
+    own = [
+        next(one for one in each.recording.services if one.name == "shop").series.self_ms[4]
+        for each in (before, record)
+    ]
+    calls = {one.name: one.series.calls for one in record.recording.services}
+    assert own[0] == own[1]
+    assert any(calls["payments"]) is called
+    assert any("whose callee sent no span" in note for note in notes) is noted
+
+
 def test_a_lost_span_of_a_caller_makes_its_callee_no_edge(folder: Path) -> None:
     def lossy(line: dict[str, Any]) -> dict[str, Any]:
         if int(spans_in(line)[0]["traceId"], 16) % 4 == 1:

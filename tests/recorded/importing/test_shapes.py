@@ -124,7 +124,8 @@ def spans_of(kind: str, name: str, attributes: dict[str, str]) -> list[Span]:
             {"db.system": "redis", "peer.service": "pay", "server.address": "x"},
             ("pay", "datastore"),
         ),
-        ({"server.address": "example.com"}, ("", "")),
+        ({"server.address": "example.com"}, ("/example.com", "")),  # a mark of an address
+        ({"http.url": "http://pay:80/x"}, ("/pay", "")),
     ],
 )
 def test_the_callee_of_a_client_has_one_name_in_all_formats(

@@ -66,6 +66,16 @@ def orphans(spans: Mapping[Key, Span]) -> Iterator[Span]:
     return (span for span in spans.values() if span.parent and _above(spans, span) is None)
 
 
+def unnamed(spans: Mapping[Key, Span]) -> Iterator[Span]:
+    """The spans of clients whose callee sent none, and nothing says which it is."""
+    asked = {_above(spans, span) for span in spans.values()}
+    return (
+        span
+        for key, span in spans.items()
+        if span.kind == "CLIENT" and not span.peer and key not in asked
+    )
+
+
 def requests(rows: Iterable[Span], *, several: bool = False) -> Iterator[Call]:
     """The requests of spans: each span that enters a service, joined with its caller's.
 
@@ -76,9 +86,10 @@ def requests(rows: Iterable[Span], *, several: bool = False) -> Iterator[Call]:
     shipped incidents of Nezha. All others hold the caller's work, too: network time is then
     unknown, and the callee's own span is the wait. The self time of a request is its span less the
     time in which it waited for others, overlaps counted once. A callee that sends no spans has the
-    name by which its clients call it. A span of a server or consumer whose parent was not captured
-    is a request from outside. A root is background work by its kind, and without a kind where
-    servers have theirs. If two spans have the same trace and id, the last counts.
+    name by which its clients call it; where nothing names it, there is the wait alone. A span of a
+    server or consumer whose parent was not captured is a request from outside. A root is background
+    work by its kind, and without a kind where servers have theirs. If two spans have the same trace
+    and id, the last counts.
     """
     spans = {key_of(span): span for span in rows}
     background = {*_JOB_KINDS, *([""] if any(s.kind == "SERVER" for s in spans.values()) else [])}
@@ -114,10 +125,11 @@ def requests(rows: Iterable[Span], *, several: bool = False) -> Iterator[Call]:
             wait = asking if entry != above and waited(above) else span
             waits[entry].append((wait.start, wait.start + wait.duration))
     for key, span in spans.items():
-        if span.peer and span.peer != span.service and key not in callees_below:
-            entry = _entry(spans, key)
-            if entry != key:
-                waits[entry].append((span.start, span.start + span.duration))
+        if key in callees_below or span.peer == span.service:
+            continue
+        if (span.peer or span.kind == "CLIENT") and (entry := _entry(spans, key)) != key:
+            waits[entry].append((span.start, span.start + span.duration))
+        if span.peer:
             at, failed = span.start // 1000, span.failed
             asked = span.service, span.peer, span.duration
             yield Call(at, *asked, trace=span.trace, failed=failed, tier=span.tier)

@@ -15,7 +15,7 @@ import attrs
 
 from logtriage._lib.printable import spelled
 from logtriage.recorded.importing.fields import Field
-from logtriage.recorded.importing.names import Names, job_of, plain_name, shortened
+from logtriage.recorded.importing.names import EXPORTERS, Names, job_of, plain_name, shortened
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.records import RecordedAlert
 
@@ -29,6 +29,8 @@ SERVICE_LABELS: Final = (*(f"exported_{label}" for label in PLAIN_LABELS), *PLAI
 #: Those that name a container.
 CONTAINER_LABELS: Final = ("exported_container", "container")
 _MORE_LABELS: Final = ("service.name", "component", "statefulset", "daemonset")
+#: Labels of the target that was scraped.
+_OF_TARGET: Final = ("service", "job")
 #: Actions of Opsgenie on open alerts alone; a note may be added to a closed one.
 _STILL_OPEN: Final = ("Acknowledge", "UnAcknowledge", "Snooze", "SnoozeEnded", "Escalate")
 
@@ -62,15 +64,21 @@ def _listed(alerts: Iterable[SentAlert], sent: int = 0) -> Iterator[SentAlert]:
 
 
 def _labelled(labels: Field) -> tuple[str, ...]:
-    """The services that labels may name."""
+    """The services that labels may name; a target that measures others lends some of its own."""
     wanted = (*SERVICE_LABELS, *_MORE_LABELS)
-    named = ((label, labels[label].text) for label in wanted if label in labels)
-    return tuple(job_of(text)[0] if label.endswith("job") else text for label, text in named)
+    named = {label: labels[label].text for label in wanted if label in labels}
+    if any(EXPORTERS.search(named.get(label, "")) for label in _OF_TARGET):
+        lent = {label for label in named if EXPORTERS.search(named[label])}
+        named = {label: named[label] for label in named if label not in {*lent, *_OF_TARGET}}
+    return tuple(
+        job_of(text)[0] if label.endswith("job") else text for label, text in named.items()
+    )
 
 
 def _where(labels: Field) -> tuple[str, str]:
     """The pod and the namespace that labels name."""
-    return labels["pod"].text, labels["namespace"].text
+    prefix = "exported_" if "exported_namespace" in labels else ""
+    return labels["pod"].text, labels[f"{prefix}namespace"].text
 
 
 def is_webhook(document: Field) -> bool:

@@ -30,7 +30,13 @@ from logtriage.recorded.condensing.raw_rows import (
     Usage,
 )
 from logtriage.recorded.condensing.rows_on_disk import RowStore
-from logtriage.recorded.condensing.spans_to_calls import ENTERING, distinct, orphans, requests
+from logtriage.recorded.condensing.spans_to_calls import (
+    ENTERING,
+    distinct,
+    orphans,
+    requests,
+    unnamed,
+)
 from logtriage.recorded.condensing.ticks import STALE_MS, interval_of
 from logtriage.recorded.importing.alerts import AlertBook, SentAlert
 from logtriage.recorded.importing.labels import (
@@ -244,6 +250,12 @@ class _Capture:
             note(
                 f"{name}: the parent of {counted(len(lost), 'span')} was not captured; of these, "
                 f"{entered} of servers and consumers count as requests from outside"
+            )
+        if silent := sum(1 for span in unnamed(spans) if span.at >= since):
+            note(
+                f"{name}: {counted(silent, 'span')} of clients whose callee sent no span and is "
+                "none of the services: their callers waited, and no call counts (peer.service "
+                "names a callee)"
             )
         alone = sum(call.entry is Entry.BACKGROUND for call in calls)
         if alone:

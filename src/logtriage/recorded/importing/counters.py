@@ -29,7 +29,7 @@ _COUNTERS: Final = re.compile(
     r"|innodb_(?:\w*pending|row_lock_(?:current|time_)|page_size|num_open|history)|last_query"
     r"|qcache_(?:free|queries_in|total)|prepared_stmt_count|\w+_open_temp|rpl_semi)\w+"
     r"|node_netstat_(?!\w+_(?:CurrEstab|Forwarding))\w+|node_vmstat_(?!nr_)\w+"
-    r"|nginx_connections_(?:accepted|handled)|kafka_(?:topic_partition|consumergroup)_current_offset"
+    r"|nginx_(?:connections_(?:accepted|handled)|ingress_controller_requests)|kafka_(?:topic_partition|consumergroup)_current_offset"
     r"|envoy_(?:cluster_upstream|http_downstream)_(?:rq|cx)(?!\w*(?:active|buffered|_ms))\w*"
     r"|\w*uptime\w*|node_time_seconds|mongodb_ss_(?:opcounters\w*|network_(?:bytes|num)\w+)"
 )

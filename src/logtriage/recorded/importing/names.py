@@ -37,18 +37,23 @@ _UNITS: Final = (
 PER_SECOND: Final = "per second"
 #: Containers whose names say nothing of what runs in them.
 GENERIC: Final = frozenset(
-    ("app", "application", "server", "service", "main", "web", "api", "worker", "container", "java")
+    {"api", "app", "application", "container", "exporter", "java", "main", "metrics", "server"}
+    | {"service", "web", "worker"}
 )
+#: Targets that measure others; by name, because a small system may have a single container.
+EXPORTERS: Final = re.compile(r"(?i)cadvisor|kubelet|kube-state-metrics")
 #: The name of a pod: the workload's name, then the random letters or number of its controllers.
 _POD: Final = re.compile(
     r"(.+?)(?:-(?=[a-z]*\d)[a-z0-9]{4,10}-[a-z0-9]{1,5}"
     r"|-[bcdfghjklmnpqrstvwxz2456789]{5}|-\d+)"
 )
 #: The end of the name of a workload that runs beside another one of its service.
-_RELEASE: Final = re.compile(r"-(?:blue|green|canary|stable|primary|preview|baseline|v?\d+)$")
+RELEASE: Final = re.compile(r"-(?:blue|green|canary|stable|primary|preview|baseline|v?\d+)$")
 #: The name of a container of Docker Compose: project, service and number.
 _COMPOSED: Final = re.compile(r"(.+[-_].+)[-_]\d+")
 _HEADLESS: Final = "-headless"
+#: A word in the name of an object of Kubernetes.
+_WORD: Final = re.compile(r"-(?!hpa\b)(?=[a-z]*[aeiou])[a-z]{3,}(?:-|$)")
 #: Names of signals that are no metrics.
 _TAKEN: Final = frozenset({*FIGURES, "new_errors_bp", "events_bp"})
 
@@ -79,6 +84,17 @@ def workload_of(pod: str) -> str:
     return pod if match is None else match[1]
 
 
+def _runs_as(service: str, name: str) -> bool:
+    """Whether an object of Kubernetes has the name of a service and an end without words.
+
+    Ends that are drawn at random have no vowels.
+    """
+    if not name.casefold().startswith(f"{service}-".casefold()):
+        return False
+    end = name[len(service) :]
+    return RELEASE.search(end) is not None or _WORD.search(end) is None
+
+
 def job_of(job: str) -> tuple[str, str]:
     """The (service, namespace or nothing) of a job, which may be ``namespace/service``."""
     space, _, service = job.rpartition("/")
@@ -100,6 +116,8 @@ class Names:
         self._original: dict[str, str] = {}
         #: Rows by mark, which has the name, the namespace, and the workload of a container.
         self._marks: Counter[tuple[str, str, str]] = Counter()
+        #: Addresses of callees by mark.
+        self._addresses: dict[str, str] = {}
         #: Names of services that are no mere addresses, and their namespaces as far as recorded.
         self._spaces: defaultdict[str, set[str]] = defaultdict(set)
         self._known_spaces: set[str] = set()
@@ -134,6 +152,12 @@ class Names:
             self._spaces[plain].update(())
         return plain
 
+    def address(self, name: str) -> str:
+        """A mark of an address, which becomes the service that has it, or nothing."""
+        mark = f"/{name}"
+        self._addresses[mark] = name
+        return mark
+
     def fold(self) -> None:
         """Settle marks, and map the hosts of Kubernetes and Docker to their services; notes say so.
 
@@ -166,6 +190,11 @@ class Names:
                 )
                 final = max(ends, key=len, default=plain)
                 self._fold(plain, final, "the name is that of its container in Docker Compose")
+
+        for mark, address in self._addresses.items():
+            match = _HOST.fullmatch(address)
+            final = self.settled(address) if match is None else self.settled(match[1], match[2])
+            self.folded[mark] = final if final in self._original else ""
 
     def _fold(self, plain: str, final: str, why: str) -> None:
         if final != plain and plain not in self.folded:
@@ -209,10 +238,11 @@ class Names:
             workloads[name].update(filter(None, (workload,)))
         bases: dict[tuple[str, str], str] = {}
         for name, every in workloads.items():
-            homes = {_RELEASE.sub("", workload) for workload in every}
+            homes = {RELEASE.sub("", workload) for workload in every}
             home = homes.pop() if len(homes) == 1 else ""
-            is_part = bool(home) and f"-{name}-" in f"-{home}-"
-            if is_part or (home and name not in GENERIC and not self.is_named(home)):
+            is_part = f"-{name}-" in f"-{home}-"
+            is_own = home == name or (is_part and (name not in GENERIC or self.is_named(name)))
+            if home and (is_own or (name not in GENERIC and not self.is_named(home))):
                 continue
             bases |= {(name, workload): workload for workload in every}
             if len(every) > 1:
@@ -223,12 +253,17 @@ class Names:
         return bases
 
     def settled(self, name: str, space: str = "") -> str:
-        """The final plain name of a service, also where only an alert has this name."""
+        """The final plain name of a service, also where only an alert has this name.
+
+        In a ``space`` in which the service of that name does not run, it is another one.
+        """
         name = f"{name}.{space}" if space and f"{name}.{space}" in self._plain else name
         plain = self._plain.get(name, plain_name(name))
         host = None if name in self._plain else self._host(plain, name)
         plain = plain if host is None else self.known(host[0]) or plain
-        return self.folded.get(plain, plain)
+        final = self.folded.get(plain, plain)
+        homes = self._spaces.get(final) or {space}
+        return f"{final}.{space}" if space and space not in homes else final
 
     def _host(self, plain: str, name: str) -> tuple[str, str] | None:
         """The (service, namespace or nothing) of which a name is the host; None if of none."""
@@ -256,9 +291,10 @@ class Names:
 
     def owner(self, name: str, space: str = "") -> str | None:
         """The service that runs as a pod, a replica set or another object of that name."""
-        owners = (own for own in self._original if name.casefold().startswith(f"{own}-".casefold()))
+        owners = (own for own in self._original if _runs_as(own, name))
         service = self.known(name) or max(owners, key=len, default=None)
-        return None if service is None else self.settled(service, space)
+        final = None if service is None else self.settled(service, space)
+        return final if final in self._original else None
 
     def _new(self, name: str, where: str) -> str:
         plain, place = _checked(name, where), where and f"{where}: "

@@ -29,19 +29,27 @@ _PROBED: Final = re.compile(
 _HTTP: Final = ("http.response.status_code", "http.status_code")
 _GRPC: Final = ("rpc.grpc.status_code", "grpc.status_code")
 _SERVER_FAULTS: Final = frozenset(("2", "4", "12", "13", "14", "15"))
-#: Attributes with the address of a store.
+#: Attributes with the address of a callee, and with one in a URL.
 _ADDRESSES: Final = ("server.address", "net.peer.name", "peer.hostname", "peer.address")
+_URLS: Final = ("url.full", "http.url")
+_URL: Final = re.compile(r"\w+://(?:[^/@]*@)?([\w.-]+)")
 
 
 class Callee(NamedTuple):
-    """The name of a callee, empty if nothing names it; its tier, empty for no store."""
+    """The name of a callee, empty if nothing names it; its tier, empty for no store.
+
+    A store is called by its address, if nothing else names it. Another address is a callee only if
+    it is that of a known service.
+    """
 
     name: str = ""
     tier: str = ""
     is_address: bool = False
 
     def plain(self, names: Names, where: str) -> str:
-        """The plain name of the callee; empty if nothing names it."""
+        """The plain name of the callee, or a mark of its address; empty if nothing names it."""
+        if self.is_address and not self.tier:
+            return names.address(self.name)
         return names(self.name, where, is_address=self.is_address) if self.name else ""
 
 
@@ -54,7 +62,9 @@ def callee_of(kind: str, about: Mapping[str, object]) -> Callee:
         return Callee(peer, next(iter(systems), ""))
     for tier, system in systems.items():
         return Callee(_first(about, _ADDRESSES) or system, tier, is_address=True)
-    return Callee()
+    url = _URL.match(_first(about, _URLS))
+    address = _first(about, _ADDRESSES) or (url[1] if url else "")
+    return Callee(address, is_address=True) if address and kind == "CLIENT" else Callee()
 
 
 def kind_of(kind: str, parent: str, name: str, about: Mapping[str, object]) -> str:

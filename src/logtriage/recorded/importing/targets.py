@@ -12,7 +12,14 @@ from typing import Final
 from logtriage._lib.grouping import grouped
 from logtriage.recorded.importing.alerts import CONTAINER_LABELS, PLAIN_LABELS, SERVICE_LABELS
 from logtriage.recorded.importing.metric_series import Labels, Metric
-from logtriage.recorded.importing.names import GENERIC, hosted, job_of, workload_of
+from logtriage.recorded.importing.names import (
+    EXPORTERS,
+    GENERIC,
+    RELEASE,
+    hosted,
+    job_of,
+    workload_of,
+)
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.scraped import Answered
 
@@ -28,10 +35,10 @@ _PODS: Final = (
     *("exported_pod", "pod", "pod_name", "kubernetes_pod_name", "k8s_pod_name"),
     "container_label_io_kubernetes_pod_name",
 )
-_SPACES: Final = (
-    *("exported_namespace", "namespace", "kubernetes_namespace", "k8s_namespace_name"),
-)
+_SPACES: Final = ("namespace", "kubernetes_namespace", "k8s_namespace_name")
 _WORKLOADS: Final = ("deployment", "statefulset", "daemonset")
+#: Other objects that an exporter of Kubernetes' state tells of.
+_OBJECTS: Final = (*_WORKLOADS, "horizontalpodautoscaler", "cronjob", "job_name")
 #: Labels of the place where a series was measured: together they identify an instance.
 _PLACES: Final = (
     *(label for label in PLAIN_LABELS if label not in _WORKLOADS[1:]),
@@ -39,22 +46,23 @@ _PLACES: Final = (
     *("prometheus", "prometheus_replica", "replica", "task_id", "uid"),
 )
 _PLACE: Final = re.compile(
-    rf"(?:exported_)?(?:{'|'.join(_PLACES)})|(?:kubernetes|k8s)_\w+|\w*pod_name|service_instance_id"
-    r"|host_name|pod_template_hash|helm_sh_chart|controller_revision_hash"
+    rf"(?!exported_namespace)(?:exported_)?(?:{'|'.join(_PLACES)})|(?:kubernetes|k8s)_\w+|\w*pod_name|service_instance_id"
+    r"|host_name|pod_template_hash|helm_sh_chart|controller_revision_hash|container_label_\w+"
 )
 #: Labels that an application may use for its own ends; cAdvisor's metrics never do.
 _PERHAPS_PLACE: Final = (
-    *("endpoint", "env", "environment", "host", "hostname", "id", "image", "name", "region"),
-    *("version", "zone"),
+    *("endpoint", "env", "environment", "exported_namespace", "host", "hostname", "id", "image"),
+    *("name", "region", "version", "zone"),
 )
+_EXPORTED: Final = frozenset(SERVICE_LABELS) - {*PLAIN_LABELS, "exported_container"}
+#: The label of a collector of OpenTelemetry for whose series it passes on.
+_SENT: Final = "service_name"
 _CADVISOR: Final = "container_"
 #: Labels of all series of a target, if it has at least that many metrics, are no metric's own.
 _ENOUGH: Final = 3
 _TARGET: Final = ("cluster", "namespace", "job", "instance", "pod", "container")
 #: What series of containers and totals of pods have in common.
 _POD_METRIC: Final = ("cluster", "namespace", "pod")
-#: Targets that measure others; by name, because a small system may have a single container.
-_EXPORTERS: Final = re.compile(r"(?i)cadvisor|kubelet|kube-state-metrics")
 #: Services that measure others, by name.
 _EXPORTER: Final = re.compile(r"(?i).+[-_](?:exporter|metrics)")
 #: The host in the label of an instance; nothing for an address of numbers.
@@ -113,24 +121,25 @@ def _services(
             number: names(name, every[number].where) if name else None
             for number, name in named.items()
         }
-    chosen = {
-        number: next((key for key in SERVICE_LABELS if about.get(key, "").strip()), "")
-        for number, about in labels.items()
-    }
+    chosen = _chosen(labels)
     held = defaultdict[tuple[str, str], set[str]](set)
     hosts = defaultdict[tuple[str, str], set[str]](set)
     for number, about in labels.items():
         target = chosen[number], about.get(chosen[number], "")
-        inside = workload_of(_first(about, _PODS)) or _inside(every[number].name, about)
+        inside = _workload(about) or _inside(every[number].name, about)
         held[target].update(filter(None, (inside,)))
         if chosen[number].endswith("job") and not inside:
             hosts[target].add(_host(about))
+    several = {
+        target
+        for target, found in hosts.items()
+        if len(found) > 1 and not names.is_named(job_of(target[1])[0])
+    }
     services: dict[int, str | None] = {}
     for number, about in labels.items():
-        key, name, space = chosen[number], every[number].name, _first(about, _SPACES)
+        key, name, where = chosen[number], every[number].name, every[number].where
         target = key, about.get(key, "")
-        container, workload = _container(name, about), workload_of(_first(about, _PODS))
-        where = every[number].where
+        container, workload = _container(name, about), _workload(about)
         if key and _measures_others(key, about, held[target]):
             inside = ", ".join(sorted(held[target])) or "others"
             reader.left_out.note(
@@ -140,10 +149,14 @@ def _services(
             key = ""
         if key and key not in CONTAINER_LABELS:
             value, head = job_of(about[key]) if key.endswith("job") else (about[key], "")
-            services[number] = names(value, where, space=space or head)
-            if len(hosts[target]) > 1 and hosts[target] != {""}:
+            space = _space(key, value, about) or head
+            services[number] = names(value, where, space=space)
+            if target in several:
                 services[number] = _by_host(about, hosts[target], reader, where) or services[number]
-        elif container:
+            continue
+        spaces = ("exported_namespace", *_SPACES) if "exported_pod" in about else _SPACES
+        space = _first(about, spaces)
+        if container:
             services[number] = names(container, where, space=space, workload=workload)
         else:
             inside = _inside(name, about)
@@ -151,16 +164,41 @@ def _services(
     return services
 
 
-def _by_host(
-    labels: Mapping[str, str], hosts: Iterable[str], reader: Reader, where: str
-) -> str | None:
+def _chosen(labels: Mapping[int, Mapping[str, str]]) -> dict[int, str]:
+    """The label that names the service of each series; empty for none.
+
+    A target whose series differ in ``service_name`` passes on what others send.
+    """
+    chosen = {
+        number: next((key for key in SERVICE_LABELS if about.get(key, "").strip()), "")
+        for number, about in labels.items()
+    }
+    sent = defaultdict[tuple[str, str], set[str]](set)
+    for number, about in labels.items():
+        sent[chosen[number], about.get(chosen[number], "")].add(about.get(_SENT, ""))
+    for number, about in labels.items():
+        key = chosen[number]
+        if about.get(_SENT) and len(sent[key, about.get(key, "")] - {""}) > 1:
+            chosen[number] = _SENT if not key.startswith("exported_") else key
+    return chosen
+
+
+def _space(key: str, service: str, labels: Mapping[str, str]) -> str:
+    """The namespace of the service that a label names; that of another target is not its own."""
+    if key.startswith("exported_"):
+        return labels.get("exported_namespace", "")
+    workload = _workload(labels)
+    is_own = not workload or service in workload or workload in service
+    return _first(labels, _SPACES) if is_own else ""
+
+
+def _by_host(labels: Mapping[str, str], hosts: set[str], reader: Reader, where: str) -> str | None:
     """The service whose host is the instance of a job with several hosts; None if of none."""
-    host = _host(labels)
-    if any(map(reader.names.is_named, filter(None, hosts))):
-        return reader.names(host, where) if host else None
+    if "" not in hosts and any(map(reader.names.is_named, hosts)):
+        return reader.names(_host(labels), where)
     reader.left_out.note(
-        f"job {labels.get('job') or labels['exported_job']!r:.80} is taken for one service, in "
-        f"{', '.join(sorted(filter(None, hosts))):.200} ({OTHER_LABEL})"
+        f"job {labels.get('job') or labels['exported_job']!r:.80} is taken for one service, with "
+        f"several instances: {', '.join(sorted(hosts - {''})) or 'addresses':.200} ({OTHER_LABEL})"
     )
     return None
 
@@ -198,6 +236,7 @@ def settled(
             (key, about[key])
             for key in sorted(about)
             if key not in place and key not in (*_CONTAINERS, reader.label)
+            if key not in _OBJECTS or about[key] != service
         ]
         container = _container(series.name, about)
         if container not in ("", own[service]):  # a sidecar: keep its figures apart
@@ -219,9 +258,10 @@ def _own_container(service: str, held: set[str]) -> str:
 
     Empty if nothing tells.
     """
-    if service in held:
-        return service
-    likely = held & GENERIC if len(held) > 1 else held
+    if service in held or len(held) == 1:
+        return service if service in held else next(iter(held))
+    named = {container for container in held if f"-{container}-" in f"-{service}-"}
+    likely = named or held & GENERIC
     return next(iter(likely)) if len(likely) == 1 else ""
 
 
@@ -232,9 +272,10 @@ def _of_targets(every: _Every, labels: Mapping[int, Mapping[str, str]]) -> set[s
     for numbers in targets.values():
         common = set.intersection(*({*labels[number].items()} for number in numbers))
         is_enough = len({every[number].name for number in numbers}) >= _ENOUGH
-        alike = {key for key, _ in common} if is_enough else set[str]()
-        found |= alike
-        varied.update(key for number in numbers for key in labels[number] if key not in alike)
+        alike = {key for key, _ in common}
+        if is_enough:  # a target with few metrics says nothing
+            found |= alike
+            varied.update(key for number in numbers for key in labels[number] if key not in alike)
     return found - varied
 
 
@@ -271,23 +312,31 @@ def _container(name: str, labels: Mapping[str, str]) -> str:
     values = (labels.get(key, "") for key in _CONTAINERS)
     container = next((value for value in values if value not in _NO_CONTAINERS), "")
     # A target lends its own container to series on others that name none, such as a deployment.
-    is_lent = _EXPORTERS.search(container) and not name.startswith(_CADVISOR)
-    return "" if is_lent else container
+    is_lent = EXPORTERS.search(container) and not name.startswith(_CADVISOR)
+    is_passed_on = "exported_container" not in labels and not labels.keys().isdisjoint(_EXPORTED)
+    return "" if is_lent or is_passed_on else container
 
 
 def _inside(name: str, labels: Mapping[str, str]) -> str:
     """The container, the workload or the pod's workload that a series is about; empty if none."""
     # Docker alone names its containers in a label that anything else may have, too.
     docker = labels.get("name", "") if "image" in labels else ""
-    named = (_container(name, labels), _first(labels, _WORKLOADS))
-    pods = (workload_of(_first(labels, _PODS)), workload_of(docker))
-    return next(filter(None, (*named, *pods)), "")
+    named = (_container(name, labels), _first(labels, _OBJECTS), _workload(labels))
+    return next(filter(None, (*named, workload_of(docker))), "")
+
+
+def _workload(labels: Mapping[str, str]) -> str:
+    """The workload that a series is about; a target that measures others lends its own pod."""
+    pod = workload_of(_first(labels, _PODS))
+    return _first(labels, _OBJECTS) if EXPORTERS.search(pod) or not pod else pod
 
 
 def _measures_others(key: str, labels: Mapping[str, str], held: set[str]) -> bool:
     """Whether a label names a target that measures other services, those that are ``held``."""
     value = job_of(labels[key])[0] if key.endswith("job") else labels[key]
-    if hosted(value) in held or key in (*_CONTAINERS, *_WORKLOADS) or key.startswith("exported_"):
+    if key in (*_CONTAINERS, *_WORKLOADS) or key.startswith("exported_"):
         return False
     targets = (labels.get(name, "") for name in ("service", "job", "metrics_path"))
-    return len(held) > 1 or any(map(_EXPORTERS.search, targets))
+    if any(map(EXPORTERS.search, targets)):
+        return True
+    return len(held) > 1 and hosted(value) not in held | {RELEASE.sub("", one) for one in held}
