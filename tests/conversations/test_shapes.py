@@ -402,6 +402,17 @@ def langsmith() -> Messages:
     return runs
 
 
+def agents(told: Messages) -> Messages:
+    """The trace of OpenAI's agents, whose generations have the messages."""
+    rows: Messages = [{"object": "trace", "id": "t", "workflow_name": "w", **NAMED}]
+    for at in range(2, len(told), 2):
+        about = {"type": "generation", "model": "m", "input": told[:at], "output": [told[at]]}
+        span = {"object": "trace.span", "id": f"s{at}", "trace_id": "t", "parent_id": "a"}
+        rows.append({**span, "span_data": about, "error": None})
+    return [*rows, {"object": "trace.span", "id": "a", "trace_id": "t", "span_data": AGENT}]
+
+
+AGENT: Row = {"type": "agent", "name": "triage", "output_type": "str"}
 NAMED: Row = {"metadata": {"incident": INCIDENT, "attempt": 1}}
 ROOT: Row = {"id": "r", "run_type": "chain", "outputs": {"output": "closed"}, "extra": NAMED}
 TRACE: Row = {"id": "t", "timestamp": "t", "input": {"task": "x"}, "output": "closed", **NAMED}
@@ -426,6 +437,13 @@ LINES = {
         {"data": [row], "meta": {"page": 1}} for row in langfuse(traceId="t", **NAMED)
     ],
     "LangSmith": [ROOT, *langsmith()],
+    "OpenAI's agents": agents(openai()["messages"]),
+    "LiteLLM, a table": [
+        {"messages": {}, "proxy_server_request": {"messages": openai()["messages"][:at]},
+         "response": {"choices": [{"message": openai()["messages"][at]}]},
+         "metadata": json.dumps(NAMED["metadata"])}
+        for at in range(2, len(openai()["messages"]), 2)
+    ],
     "LangSmith, nested": [{**ROOT, "child_runs": langsmith()}],
     "OpenLLMetry": numbered("gen_ai.prompt", "gen_ai.completion", ""),
 }  # fmt: skip

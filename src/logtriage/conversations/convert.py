@@ -41,6 +41,7 @@ from logtriage.conversations.shapes import (
     Lines,
     as_row,
     is_no_chat,
+    reply_beside,
     rows_in,
     unpaged,
 )
@@ -137,7 +138,9 @@ def _read(
             if absent(messages := at(value, messages_at)):
                 known = ", ".join(map(str, value))
                 raise TranscriptError(f"no conversation at {messages_at}; the row has: {known}")
-            value = {**value, "messages": messages}
+            beside = at(value, messages_at.rpartition(".")[0]) if "." in messages_at else value
+            said = reply_beside(beside) if isinstance(beside, Mapping) else {}
+            value = {**said, **value, "messages": messages}
         conversation = conversation_of(value)
     except LogTriageError as error:
         bad, names = _error(error, place, line), _named(value, options[0])

@@ -26,6 +26,10 @@ _ENDED: Final = re.compile(
     r"|submitted|resolved|closed|incomplete|truncated|length|(error_)?max_\w+"
     r"|((step|turn|token|message|cost|budget|time|working|custom)_?)?limits?(_?(reached|exceeded))?"
 )
+#: A limit of the run in the words of an error.
+_LIMIT: Final = re.compile(
+    r"(?i)max[\s_-]?(?:turn|step|iteration)|recursion[\s_-]limit|graphrecursion"
+)
 
 
 def is_note(field: str) -> bool:
@@ -65,8 +69,8 @@ def failure_of_message(message: Mapping[str, Any]) -> object:
 def status_of(row: Mapping[str, Any]) -> str:
     """The status of a row: the error that a framework notes, else the row's own ``status``.
 
-    A word for a normal end is ``completed``. ``ok`` outweighs errors: the library verifiers keeps
-    those of earlier attempts beside it.
+    A word for a normal end is ``completed``, and so is a limit of the run. ``ok`` outweighs errors:
+    the library verifiers keeps those of earlier attempts beside it.
     """
     if row.get("ok") is True:
         return COMPLETED
@@ -83,10 +87,13 @@ def status_of(row: Mapping[str, Any]) -> str:
         if isinstance(run, Mapping) and failed(run):
             return status_of(run)
         named = isinstance(status, str) and status.strip()
-        ended = named and _ENDED.fullmatch(re.sub(r"[\s-]", "_", named.lower()))
+        plain = re.sub(r"[\s-]", "_", named.lower()) if named else ""
+        ended = _ENDED.fullmatch(plain) or _LIMIT.search(plain)
         return named if named and not ended and _CODE.fullmatch(named) is None else COMPLETED
     if isinstance(error, Mapping):
         error = error.get("message") or error.get("type") or "error"
+    if isinstance(error, str) and _LIMIT.search(error):
+        return COMPLETED
     return f"error: {error}" if isinstance(error, str) else "error"
 
 

@@ -124,7 +124,10 @@ def is_conversation(value: Any) -> bool:
 
 
 #: Keys that may hold a request in a log, the response to it, and the messages in a request.
-_REQUEST: Final = ("messages", "request", "request_body", "requestBody", "inputs", "input")
+_REQUEST: Final = (
+    *("messages", "request", "request_body", "requestBody", "proxy_server_request"),
+    *("inputs", "input"),
+)
 _RESPONSE: Final = ("response", "response_body", "responseBody", "outputs", "output")
 #: Those of a log of a proxy, whose requests are the bodies that were sent.
 _BODIES: Final = ("request", "request_body", "requestBody")
@@ -139,7 +142,18 @@ _ASKED: Final = ("messages", "contents", "input")
 
 def _request_of(row: Row) -> Any:
     """The request in a row of a log: messages, or an object with messages."""
-    return _opened(next((row[key] for key in _REQUEST if not absent(row.get(key))), None))
+    values = (row.get(key) for key in _REQUEST)
+    return _opened(next((value for value in values if not _is_empty(value)), None))
+
+
+def reply_beside(place: Row) -> dict[str, Any]:
+    """The response beside a request, as a field of its row; empty without one."""
+    said = first(place, _RESPONSE)
+    return {} if said is None else {"response": said}
+
+
+def _is_empty(value: object) -> bool:
+    return absent(value) or value in ({}, [], "{}")
 
 
 def response_in(value: Any) -> Any:
@@ -159,7 +173,7 @@ def _opened(value: Any) -> Any:
 def _is_logged(row: Row) -> bool:
     asked, said = _request_of(row), any(key in row for key in _RESPONSE)
     said = said or (any(key in row for key in _BODIES) and not any(key in row for key in _SAID))
-    is_whole = not absent(row.get("messages")) and "response" not in row
+    is_whole = not _is_empty(row.get("messages")) and "response" not in row
     if is_whole or (not said and not failed(row)):
         return False
     if isinstance(asked, Mapping):
@@ -173,6 +187,8 @@ def _logged(row: Row) -> Row:
     raw = next((row[key] for key in _RESPONSE if not absent(row.get(key))), None)
     response = response_in(raw)
     others = {key: row[key] for key in row if key not in (*_REQUEST, *_RESPONSE)}
+    if isinstance(about := others.get("metadata"), str):
+        others["metadata"] = _opened(about)  # a table of a database has texts
     is_empty = response in (None, "", "{}", [], {}) or at(response, "generations") in ([], [[]])
     errors = [failure_in(one) for one in (response, raw) if isinstance(one, Mapping)]
     if is_empty and not failed(row):  # a word for the outcome may be the task's, beside a reply
@@ -231,6 +247,8 @@ def _lost(row: Row) -> Row:
 
 
 _PARENTS: Final = ("parentObservationId", "parent_observation_id", "parent_run_id", "parent_id")
+#: What OpenAI's agents call their traces and spans.
+_OPENAI: Final = ("trace", "trace.span")
 #: Keys that hold the messages of a whole run, or an answer to a request.
 _WHOLE: Final = ("messages", "generations", "choices", "candidates", "output", "tool_calls")
 
@@ -241,7 +259,10 @@ def _is_stored(line: Row) -> bool:
     is_row = isinstance(kind, str) and kind.isupper() and first(line, TRACES) is not None
     is_trace = kind is None and isinstance(below, list) and {"id", "timestamp"} <= line.keys()
     is_run = isinstance(first(line, ("run_type", "op_name")), str)
-    return (is_row or is_trace or is_run) and "actions" not in line  # transcripts keep fields
+    is_span = line.get("object") in _OPENAI
+    return (
+        is_row or is_trace or is_run or is_span
+    ) and "actions" not in line  # transcripts keep fields
 
 
 def _stored(rows: Iterable[Row], above: Row) -> Iterator[dict[str, Any]]:
@@ -249,7 +270,10 @@ def _stored(rows: Iterable[Row], above: Row) -> Iterator[dict[str, Any]]:
     for number, row in enumerate(rows):
         if "run_type" in row:  # the session of LangSmith's API is its project
             row = {key: row[key] for key in row if key != "session_id"}
-        kind = str(first(row, ("run_type", "type")) or ("trace" if "observations" in row else ""))
+        if isinstance(about := row.get("span_data"), Mapping):
+            row = {**about, **row}
+        is_trace = "observations" in row or row.get("object") == "trace"
+        kind = str(first(row, ("run_type", "type")) or ("trace" if is_trace else ""))
         span = {"kind": kind.lower(), "id": thread_in(row, ("id",)), LINE: above.get(LINE, number)}
         span["trace"] = thread_in(row, TRACES) or above.get("trace") or span["id"] or number
         span["parent"] = thread_in(row, _PARENTS) or above.get("id")
@@ -284,7 +308,11 @@ LINES: Final = (
     Lines("Claude Code", is_claude, claude_rows),
     Lines("Codex", is_codex, codex_rows),
     Lines("OpenTelemetry, OpenInference, OpenLLMetry", is_telemetry, telemetry_rows),
-    Lines("Langfuse, LangSmith, Weave", _is_stored, lambda rows: rows_of_traces(_stored(rows, {}))),
+    Lines(
+        "Langfuse, LangSmith, Weave, OpenAI's agents",
+        _is_stored,
+        lambda rows: rows_of_traces(_stored(rows, {})),
+    ),
     Lines(
         "logs with a message a line",
         lambda line: is_message(line) and _names_no_incident(line),
