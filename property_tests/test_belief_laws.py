@@ -19,6 +19,7 @@ from logtriage.beliefs.questions import Asked
 from logtriage.beliefs.shaping import shaped_reward, value_of
 from logtriage.evidence import evidence
 from logtriage.rng import below, draw, hash_name
+from logtriage.roles import Role
 from logtriage.roles.splits import TRIO
 from logtriage.state import Closing
 from property_tests.strategies import DRAWN, episodes, world_incidents
@@ -100,25 +101,23 @@ def test_beliefs_are_calibrated(task: str, split: str) -> None:
     check_calibrated(teams, "teams")
 
 
-@pytest.mark.parametrize("role", TRIO.roles, ids=lambda role: role.name)
-def test_beliefs_of_roles_are_calibrated(role: object) -> None:
+@pytest.mark.parametrize(
+    ("task", "count", "ticks", "role"),
+    [
+        *(("cascading_failure-v4", 100, 4, role) for role in TRIO.roles),
+        ("fleet_outage-v4", 40, 3, None),
+    ],
+)
+def test_beliefs_of_roles_and_of_fleets_are_calibrated(
+    task: str, count: int, ticks: int, role: Role | None
+) -> None:
     pairs: list[tuple[float, bool]] = []
-    for number in range(100):
-        incident = lt.make_incident(f"cascading_failure-v4/test/{number}")
-        held = belief(asked(incident, 4), role)  # type: ignore[arg-type]
+    for number in range(count):
+        incident = lt.make_incident(f"{task}/test/{number}")
+        held = belief(asked(incident, ticks), role)
         for service, probability in held.root_causes.items():
             pairs.append((probability, service in incident.truth.root_causes))
-    check_calibrated(pairs, str(role))
-
-
-def test_beliefs_of_fleets_are_calibrated() -> None:
-    pairs: list[tuple[float, bool]] = []
-    for number in range(40):
-        incident = lt.make_incident(f"fleet_outage-v4/test/{number}")
-        held = belief(asked(incident, 3))
-        for service, probability in held.root_causes.items():
-            pairs.append((probability, service in incident.truth.root_causes))
-    check_calibrated(pairs, "fleet")
+    check_calibrated(pairs, f"{task} {role}")
 
 
 @settings(max_examples=15)

@@ -56,15 +56,12 @@ from logtriage.world.schedule import Doings
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.tables import Place, alphabet, places
 
-WORLD = "tiny"
 INCIDENTS = tuple(f"tiny:outage/train/{index}" for index in range(40))
 #: What other tasks do: a silent root, signs one by one, an edge that is blurred, two faults.
 CHANGES: tuple[Mapping[str, Any], ...] = (
     {}, {"root_silent": 3}, {"creeping": True, "grows_for": 6}, {"severity_from": 3},
     {"counts": (1, 1)},
 )  # fmt: skip
-#: A history and a rule: token, onset, and the instant from which the alert fires.
-Drawn = tuple[str, int, int]
 
 
 def histories(

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -158,22 +159,18 @@ def test_transcripts_round_trip_and_grade_alike(
     )  # fmt: skip
 
 
-@given(json_values(max_leaves=20))
-def test_reading_transcripts_fails_only_with_our_own_error(value: Any) -> None:
-    try:
-        structure_transcript(value)
-    except TranscriptError as error:
-        assert error.reason
-
-
 #: Keys of a transcript, and another one.
 KEYS = ("schema", "incident", "actions", "status", "agent", "ticks", "role_split", "other")
+NEAR = st.fixed_dictionaries({}, optional={key: json_values() for key in KEYS})
 
 
-@given(st.fixed_dictionaries({}, optional={key: json_values() for key in KEYS}))
-def test_reading_near_transcripts_fails_only_with_our_own_error(value: Any) -> None:
+@pytest.mark.parametrize("values", [json_values(max_leaves=20), NEAR], ids=["any", "near"])
+@given(data=st.data())
+def test_reading_transcripts_fails_only_with_our_own_error(
+    values: st.SearchStrategy[Any], data: st.DataObject
+) -> None:
     try:
-        structure_transcript(value)
+        structure_transcript(data.draw(values))
     except TranscriptError as error:
         assert error.reason
 

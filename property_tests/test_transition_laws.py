@@ -99,18 +99,3 @@ def test_play_equals_transition_by_transition(data: st.DataObject, incident: Inc
             break
         state, played = transition(state, action), played + 1
     assert play(incident, plan) == (state, len(plan) - played)
-
-
-@given(st.data(), incidents())
-def test_joint_play_shares_the_tick(data: st.DataObject, incident: Incident) -> None:
-    state = initial_state(incident)
-    batch = data.draw(plans(incident, max_size=4))
-    for action in batch:
-        if state.is_closed:
-            break
-        state = apply(state, action)
-        assert state.tick == 0
-    after = tick(state)
-    assert after.tick == 1
-    assert after.history == state.history
-    assert observe(after).last_actions == state.actions

@@ -90,26 +90,6 @@ def test_in_joint_play_the_tick_decides(data: st.DataObject, incident: lt.Incide
         assert close(graded.criterion("remediation").score, wanted)
 
 
-@given(st.data(), faults, st.integers(1, 3))
-def test_each_wrong_remedy_before_the_page_multiplies_the_total(
-    data: st.DataObject, incident: lt.Incident, count: int
-) -> None:
-    probes = [data.draw(wrong_remedies(incident)) for _ in range(count)]
-    severity, cause, page, fix, end = perfect_actions(incident)
-    assume(incident.horizon >= 5 + count)
-    before, after = (
-        grade_actions(incident, plan)
-        for plan in (
-            [severity, cause, *probes, page, fix, end],
-            [severity, cause, page, *probes, fix, end],
-        )
-    )
-    assert close(after.criterion("remediation").score, max(0.0, 1 - 0.4 * count))
-    assert after.discounts == ()
-    assert [one.name for one in before.discounts] == ["unapproved"]
-    assert close(before.score, 0.3**count * after.score)
-
-
 @given(st.data(), faults)
 def test_wrong_remedies_repeats_and_lost_time_never_pay(
     data: st.DataObject, incident: lt.Incident
@@ -132,16 +112,3 @@ def test_full_marks_need_every_answer(data: st.DataObject, incident: lt.Incident
         assert facts.severity is truth.severity
         assert truth.benign or facts.root_cause in truth.root_causes
         assert truth.benign or (facts.paged_at is not None and facts.fixed_at is not None)
-
-
-@given(st.data(), triage_incidents(), st.integers(0, 3))
-def test_time_up_to_par_is_free(data: st.DataObject, incident: lt.Incident, spare: int) -> None:
-    """Whatever is asked meanwhile; one tick beyond par costs a little."""
-    *steps, end = perfect_actions(incident)
-    spare = min(spare, incident.par - len(steps) - 1)
-    at = data.draw(st.integers(0, len(steps)))
-    waited: list[lt.Action] = [*steps[:at], *[WAIT] * spare, *steps[at:], end]
-    assert earned(incident, waited) == 1.0
-    late = [*[WAIT] * (incident.par + 1 - len(waited)), *waited]
-    if incident.par < incident.horizon:
-        assert earned(incident, late) < 1.0

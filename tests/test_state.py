@@ -1,20 +1,15 @@
 """States are their history: facts by hand, and values that never change."""
 
-import pytest
-
 from logtriage import (
     ClassifySeverity,
     Escalate,
     IdentifyRootCause,
-    Ignore,
     Remediate,
     RequestMoreLogs,
-    Resolve,
     initial_state,
 )
 from logtriage.facts import facts_of
-from logtriage.state import Closing
-from tests.builders import FIX, P1, P2, RIGHT_PAGE, benign_incident, played, real_incident, waits
+from tests.builders import FIX, P1, P2, RIGHT_PAGE, benign_incident, played, real_incident
 
 
 def test_an_initial_state_is_open_and_empty() -> None:
@@ -61,25 +56,3 @@ def test_wrong_pages_are_counted_where_they_do_not_close() -> None:
     incident = benign_incident()
     plays = ((0, Escalate("sre-team")), (0, Escalate("dba-team")))
     assert facts_of(incident, plays).wrong_pages == 2
-
-
-@pytest.mark.parametrize(
-    ("actions", "closing", "closed_at"),
-    [
-        ((Resolve(),), Closing.RESOLVED, 1),
-        ((*waits(3), Resolve()), Closing.RESOLVED, 4),
-        ((*waits(2), Ignore()), Closing.IGNORED, 3),
-        ((Escalate("sre-team"),), Closing.MISROUTED, 1),
-        (waits(12), Closing.OUT_OF_TIME, 12),
-        ((*waits(11), Resolve()), Closing.RESOLVED, 12),
-        ((*waits(11), Escalate("sre-team")), Closing.MISROUTED, 12),
-        (waits(11), None, None),
-    ],
-)
-def test_when_and_why_a_state_is_closed(
-    actions: tuple[Resolve, ...], closing: Closing | None, closed_at: int | None
-) -> None:
-    state = played(real_incident(), *actions)
-    assert (state.closing, state.closed_at) == (closing, closed_at)
-    assert state.is_closed == (closing is not None)
-    assert state.actions == actions

@@ -1,23 +1,17 @@
 """Rubrics as tables for kernels: what stands in one table, and what is added one by one."""
 
 import attrs
-import numpy as np
 import pytest
 
 from logtriage.errors import RubricError
-from logtriage.grading import TRIAGE_3, Criterion, Rubric, criteria, paging
+from logtriage.grading import TRIAGE_3, Criterion, Rubric, criteria
 from logtriage.grading import tables as tables_module
 from logtriage.grading.tables import (
-    CREDITS,
-    DISCOUNTS,
     HANDED,
     LEVELS,
-    MEASURES,
     Span,
     check_kernels,
-    fix_begin,
     has_kernels,
-    share_begin,
     tables_of,
 )
 
@@ -36,24 +30,6 @@ def stride(rubric: Rubric, level: str, part: int = 0, group: int = 0) -> int:
     return int(tables_of(rubric, SPAN).strides[part, group, LEVELS.index(level)])
 
 
-@pytest.mark.parametrize("rubric", [TRIAGE_3])
-def test_one_table_has_the_points_of_all_levels_together(rubric: Rubric) -> None:
-    tables = tables_of(rubric, SPAN)
-    assert tables.begins.shape == (2, 1)
-    places = {
-        row.name: len(MEASURES[row.measure].scores(SPAN)) - 1
-        for row in (*rubric.criteria, *rubric.benign)
-    }
-    # The highest levels but these score in full: severities count downwards, wrong remedies too.
-    best = {"off": 0, "fixes": (1 * 2 // 2) * (CREDITS + 1), "dismissed": 1, "resolved": 1}
-    for part, rows in enumerate((rubric.criteria, rubric.benign)):
-        place = tables.begins[part, 0]
-        for row in rows:
-            level = MEASURES[row.measure].level
-            place += best.get(level, min(places[row.name], 1)) * stride(rubric, level, part)
-        assert tables.points[place] == pytest.approx(1.0)
-
-
 def test_a_criterion_that_would_make_the_table_too_large_is_added_apart(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -65,29 +41,6 @@ def test_a_criterion_that_would_make_the_table_too_large_is_added_apart(
     assert [stride(rubric, "blamed", group=group) for group in range(3)] == [1, 0, 0]
     assert [stride(rubric, "off", group=group) for group in range(3)] == [0, 1, 0]
     assert [stride(rubric, "paged", group=group) for group in range(3)] == [0, 0, 1]
-
-
-def test_levels_of_several_faults_by_hand() -> None:
-    two = attrs.evolve(SPAN, faults=2)
-    assert MEASURES[criteria.escalation].scores(two).tolist() == [0.0, 1.0, 0.0, 0.5, 1.0]
-    assert [share_begin(faults) for faults in (1, 2, 3)] == [0, 2, 5]
-    assert [fix_begin(faults) // (CREDITS + 1) for faults in (1, 2, 3)] == [0, 2, 5]
-    fixes = MEASURES[paging.remediation].scores(two)
-    assert len(fixes) == fix_begin(3)
-    left = np.array([1.0, 0.6, 1 - 0.8, 0.0])
-    assert fixes.reshape(5, 4) == pytest.approx(np.outer([0.0, 1.0, 0.0, 0.5, 1.0], left))
-
-
-def test_factors_of_discounts_by_hand() -> None:
-    def factors(discount: object, faults: int = 1) -> list[float]:
-        found = DISCOUNTS[discount]  # type: ignore[index]
-        scores: list[float] = found.scores(attrs.evolve(SPAN, faults=faults)).tolist()
-        return scores
-
-    assert factors(paging.unescalated) == [0.32, 1.0]
-    assert factors(paging.unescalated, 2)[3] == pytest.approx(0.66)
-    assert factors(paging.unapproved) == pytest.approx([1.0, 0.3, 0.09, 0.027])
-    assert factors(paging.unapproved_fix, 2) == pytest.approx([1.0, 0.7, 0.49])
 
 
 def test_a_hand_over_leaves_of_its_worth_what_its_ticks_do() -> None:

@@ -193,23 +193,6 @@ def test_a_seed_is_whole_episodes(split: RoleSplit, observations: str) -> None:
     assert data_equivalence(first, play(used, episodes=5, seed=7))
 
 
-def test_a_team_of_one_is_the_gymnasium_environment() -> None:
-    env = triage_team_v1.parallel_env(role_split="solo", observations="flat")
-    alone = TriageEnv(TASK)
-    for seed in range(10):
-        observations, infos = env.reset(seed=seed)
-        observation, info = alone.reset(seed=seed)
-        while env.agents:
-            # It counts lines of the window apart from those asked for, and knows the board.
-            assert len(observations["solo_0"]) > len(observation)
-            assert np.array_equal(infos["solo_0"].pop("action_mask"), info.pop("action_mask"))
-            assert infos["solo_0"] == info
-            action = env.action_space("solo_0").sample()
-            observations, rewards, *ends, infos = env.step({"solo_0": action})
-            observation, *told, info = alone.step(action)
-            assert [rewards["solo_0"], *(end["solo_0"] for end in ends)] == told
-
-
 def test_agents_may_see_each_in_its_own_way() -> None:
     kinds = {"triage_0": "text", "escalation_0": "flat", "remediation_0": "dict"}
     env = triage_team_v1.parallel_env("cascading_failure-v4", observations=kinds)

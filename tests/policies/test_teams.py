@@ -13,7 +13,7 @@ from logtriage.policies import RolePolicies, as_taken
 from logtriage.policies.suspicion import heard, said
 from logtriage.registry import make_team
 from logtriage.roles import Role, RoleSplit
-from logtriage.roles.splits import SOLO, TRIO, TRIO_WITHOUT_BOARD, TRIO_WITHOUT_REPORTS
+from logtriage.roles.splits import TRIO, TRIO_WITHOUT_BOARD, TRIO_WITHOUT_REPORTS
 from logtriage.roles.words import NO_FAULT
 from logtriage.tasks import TaskSpec
 from logtriage.world.loading import load_world
@@ -76,16 +76,6 @@ def test_what_a_role_may_not_do_says_what_it_may() -> None:
             "remediation",
         ),
     )
-
-
-def test_nobody_speaks_in_the_name_of_another() -> None:
-    others = Report("x", "remediation"), lt.Malformed("y", "z", "triage"), lt.Malformed("y", "z")
-    assert as_taken(others, TRIO) == (
-        Report("x", "triage"),
-        lt.Malformed("y", "z", "escalation"),
-        lt.Malformed("y", "z", "remediation"),
-    )
-    assert as_taken((lt.Malformed("y", "z"),), SOLO) == (lt.Malformed("y", "z"),)
 
 
 def test_an_oracle_that_sees_nothing_closes_after_a_fix_that_was_held_back() -> None:
