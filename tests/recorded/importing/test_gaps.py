@@ -378,13 +378,19 @@ def test_gigabytes_of_blanks_are_refused(small: Path) -> None:
         ({"exported_service": "Payments", "service": "ingress"}, "payments"),
         ({"pod": "payments-6d5f-a"}, "payments"),
         ({"service": "payments-db"}, None),
+        # What an exporter tells of a pod, and its own pod.
+        ({"service": "kube-state-metrics", "container": "kube-state-metrics",
+          "deployment": "payments"}, "payments"),
+        ({"service": "payments", "namespace": "prod"}, "payments"),
+        ({"service": "payments", "namespace": "staging"}, None),
     ],
-)
+)  # fmt: skip
 def test_an_alert_finds_its_service(
     small: Path, labels: dict[str, str], service: str | None
 ) -> None:
     alert = {"labels": {"alertname": "x" * 99, **labels}, "startsAt": "2031-05-06T10:03:40Z"}
     stack.write_lines(small / "alerts.json", [alert])
+    stack.write_lines(small / "loki.json", [loki(app="payments", namespace="prod")])
     record, _ = imported(small)
     name = f"{'x' * 79}…"
     expected = () if service is None else (RecordedAlert(service, name, 0),)

@@ -301,6 +301,7 @@ def _every(folder: Path, *files: list[Any], **options: Any) -> dict[str, dict[st
     return found[0]
 
 
+KSM = "kube-state-metrics"
 CART, PAYMENTS = "cart-7d9f8c6b5-x2abc", "payments-7d9f8c6b5-x2abc"
 APART = {
     name: {"depth_milli": (value, value)}
@@ -317,6 +318,11 @@ APART = {
         ({"job": "shop/{name}", "instance": "a"}, APART),
         ({"job": "apps", "instance": "http://{name}:8080/up"}, APART),
         ({"app": "{name}", "namespace": "{name}"}, APART),
+        ({"service": KSM, "container": KSM, "pod": f"{KSM}-7d9f8c6b5-x2abc",
+          "deployment": "{name}"}, APART),
+        ({"service": "collector", "pod": "collector-7d9f8c6b5-x2abc", "service_name": "{name}"},
+         APART),
+        ({"exported_job": "{name}", "job": "otel", "namespace": "{pod}"}, APART),
         ({"app": "payments", "namespace": "{name}"},
          {"payments": {"depth_milli": (40_000, 40_000)},
           "payments.payments": {"depth_milli": (400_000, 400_000)}}),
@@ -344,6 +350,21 @@ def test_a_step_below_the_interval_of_scrapes_repeats_values(folder: Path) -> No
     found = _signals(folder, _answer(_series(values, __name__="a_total")), note=told.append)
     assert found == {"a_total_per_second_milli": (3000, 3000)}
     assert "repeats of a scrape" in told[0]
+
+
+def test_parts_of_a_metric_that_were_queried_at_other_times_are_added(folder: Path) -> None:
+    series = [
+        _series({at + 2 * n: f"{each * at}" for at in range(0, 240, 15)}, __name__=name, code=code)
+        for n, (name, code, each) in enumerate(
+            [("a_total", "200", 3), ("a_total", "503", 1), ("b_sum", "", 4), ("b_count", "", 2)]
+        )
+    ]
+    assert _signals(folder, *map(_answer, series)) == {
+        "a_total_per_second_milli": (4000, 4000),
+        "a_total_5xx_per_second_milli": (1000, 1000),
+        "b_count_per_second_milli": (2000, 2000),
+        "b_mean_milli": (2000, 2000),
+    }
 
 
 def test_errors_that_begin_late_are_told_from_none(folder: Path) -> None:
