@@ -46,14 +46,15 @@ _PLACES: Final = (
     *("prometheus", "prometheus_replica", "replica", "task_id", "uid"),
 )
 _PLACE: Final = re.compile(
-    rf"(?!exported_namespace)(?:exported_)?(?:{'|'.join(_PLACES)})|(?:kubernetes|k8s)_\w+|\w*pod_name|service_instance_id"
-    r"|host_name|pod_template_hash|helm_sh_chart|controller_revision_hash|container_label_\w+"
+    rf"(?!exported_namespace)(?:exported_)?(?:{'|'.join(_PLACES)})|(?:kubernetes|k8s)_\w+"
+    r"|\w*pod_name|service_instance_id|host_name|pod_template_hash|helm_sh_chart|controller_revision_hash|container_label_\w+"
 )
 #: Labels that an application may use for its own ends; cAdvisor's metrics never do.
 _PERHAPS_PLACE: Final = (
     *("endpoint", "env", "environment", "exported_namespace", "host", "hostname", "id", "image"),
     *("name", "region", "version", "zone"),
 )
+#: Labels of what a target passes on, whose own container is none of it.
 _EXPORTED: Final = frozenset(SERVICE_LABELS) - {*PLAIN_LABELS, "exported_container"}
 #: The label of a collector of OpenTelemetry for whose series it passes on.
 _SENT: Final = "service_name"
