@@ -190,7 +190,6 @@ class Names:
                 )
                 final = max(ends, key=len, default=plain)
                 self._fold(plain, final, "the name is that of its container in Docker Compose")
-
         for mark, address in self._addresses.items():
             match = _HOST.fullmatch(address)
             final = self.settled(address) if match is None else self.settled(match[1], match[2])

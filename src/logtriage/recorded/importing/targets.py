@@ -47,7 +47,8 @@ _PLACES: Final = (
 )
 _PLACE: Final = re.compile(
     rf"(?!exported_namespace)(?:exported_)?(?:{'|'.join(_PLACES)})|(?:kubernetes|k8s)_\w+"
-    r"|\w*pod_name|service_instance_id|host_name|pod_template_hash|helm_sh_chart|controller_revision_hash|container_label_\w+"
+    r"|\w*pod_name|service_instance_id|host_name|pod_template_hash|helm_sh_chart"
+    r"|controller_revision_hash|container_label_\w+"
 )
 #: Labels that an application may use for its own ends; cAdvisor's metrics never do.
 _PERHAPS_PLACE: Final = (
