@@ -171,6 +171,23 @@ def test_a_call_that_no_screen_shows_is_not_played(between: Messages) -> None:
     assert grade_transcript(reading.transcript).score == 1.0
 
 
+NUDGED = [{"role": "assistant", "content": "Hm."}, {"role": "user", "content": "Go on."}]
+
+
+@pytest.mark.parametrize("between", [NUDGED, call("search_runbook", "Restart it."), [*NUDGED] * 2])
+@pytest.mark.parametrize("status", ["failed", "PASSED"])
+def test_the_closing_answer_tells_how_many_calls_were_played(
+    between: Messages, status: str
+) -> None:
+    """A verdict on a closed incident is no failure of the run."""
+    episode = Episode(lt.make_incident(INCIDENT))
+    reply = {"role": "assistant", "tool_calls": [{"name": "hand_over", "arguments": {}}]}
+    closing = call("hand_over", episode.step(reply).text, "h")
+    reading = read([*PROMPT, *between, *closing], status=status)
+    assert (names(reading), reading.transcript.status) == (["hand_over"], "completed")
+    assert read([*PROMPT, *between], status="failed").transcript.status == "failed"
+
+
 @pytest.mark.parametrize(
     "answer",
     [REFUSED, "Permission to use mcp__logtriage__resolve has been denied.", "Rejected by policy."],

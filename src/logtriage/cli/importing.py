@@ -64,7 +64,9 @@ def capture(
     models: Models = False,
     service_label: Annotated[
         str | None,
-        option("LABEL", "The label that names the service in Prometheus and Loki, such as app."),
+        option(
+            "LABEL", "The label that names the service in metrics, logs and alerts, such as app."
+        ),
     ] = None,
     skip_bad: SkipBad = False,
     as_json: Json = False,

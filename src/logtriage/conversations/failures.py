@@ -26,6 +26,10 @@ _ENDED: Final = re.compile(
     r"|submitted|resolved|closed|incomplete|truncated|length|(error_)?max_\w+"
     r"|((step|turn|token|message|cost|budget|time|working|custom)_?)?limits?(_?(reached|exceeded))?"
 )
+#: A verdict of the task; it may also be said of a run that broke off.
+_VERDICT: Final = re.compile(
+    r"pass|fail(ed|ure)?|(un)?solved|(in)?correct|right|wrong|(un)?resolved"
+)
 #: A limit of the run in the words of an error.
 _LIMIT: Final = re.compile(
     r"(?i)max[\s_-]?(?:turn|step|iteration)|recursion[\s_-]limit|graphrecursion"
@@ -95,6 +99,12 @@ def status_of(row: Mapping[str, Any]) -> str:
     if isinstance(error, str) and _LIMIT.search(error):
         return COMPLETED
     return f"error: {error}" if isinstance(error, str) else "error"
+
+
+def status_once_closed(row: Mapping[str, Any]) -> str:
+    """The status of a row whose incident was closed: a verdict such as ``failed`` is no failure."""
+    status = status_of(row)
+    return COMPLETED if _VERDICT.fullmatch(status.strip().lower()) else status
 
 
 def _plain(field: object) -> str:

@@ -12,7 +12,7 @@ from logtriage.actions import Malformed
 from logtriage.codec import structure_transcript
 from logtriage.conversations.blocks import at
 from logtriage.conversations.counts import Counts, Spent
-from logtriage.conversations.failures import failed, failed_request, status_of
+from logtriage.conversations.failures import failed, failed_request, status_of, status_once_closed
 from logtriage.conversations.fields import (
     COUNTS,
     Conversation,
@@ -166,12 +166,13 @@ def reading_of(
         raise TranscriptError(f"{place}: no reply of the agent among {len(messages)} messages")
     _check_alike(row, shown.wires, place)
     extra = {**extra_of(conversation), **kept(words_beside(messages, shown.steps))}
+    state, _ = play_parsed(incident, actions_from_wire(shown.wires, topology))
+    status = status_once_closed(row) if state.is_closed else status_of(row)
     transcript = Transcript(
-        *(incident.id, shown.wires, status_of(row), agent_of(row), extra),
+        *(incident.id, shown.wires, status, agent_of(row), extra),
         seal=incident.seal,
         world=incident.world_mark,
     )
-    state, _ = play_parsed(incident, actions_from_wire(shown.wires, topology))
     last = next(reversed([turn for turn, _ in turns_of(messages)]), [])
     unread = (action.reason for action in state.actions if isinstance(action, Malformed))
     reading = Reading(

@@ -199,7 +199,7 @@ def test_an_alert_of_no_service_or_of_an_earlier_incident_is_said(folder: Path) 
     assert told == [
         "mine/1: left out 1 alert without an end: begun more than 10 min before it, and "
         "nothing shows what still fired",
-        "mine/1: alert 'Disk' is of no known service (1 time)",
+        "mine/1: alert 'Disk' is of no known service (1 time; --service-label takes another label)",
     ]
 
 

@@ -397,6 +397,14 @@ def test_an_alert_finds_its_service(
     assert record.recording.alerts == expected
 
 
+def test_a_label_of_ones_own_names_the_service_of_alerts_too(small: Path) -> None:
+    labels = {"alertname": "Slow", "squad": "payments", "service": "shop"}
+    alert = {"labels": labels, "startsAt": "2031-05-06T10:03:40Z"}
+    stack.write_lines(small / "alerts.json", [alert])
+    record, _ = imported(small, service_label="squad")
+    assert record.recording.alerts == (RecordedAlert("payments", "Slow", 0),)
+
+
 def test_a_page_is_of_the_service_that_its_title_mentions(small: Path) -> None:
     page = {"id": "P", "title": "[FIRING:1] Slow payments", "created_at": "2031-05-06T10:03:40Z"}
     stack.write_lines(small / "pd.json", [{"incidents": [page | {"service": {"summary": "B"}}]}])

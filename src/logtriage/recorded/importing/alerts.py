@@ -63,9 +63,12 @@ def _listed(alerts: Iterable[SentAlert], sent: int = 0) -> Iterator[SentAlert]:
         yield row if row.until is not None else attrs.evolve(row, seen=latest)
 
 
-def _labelled(labels: Field) -> tuple[str, ...]:
-    """The services that labels may name; a target that measures others lends some of its own."""
-    wanted = (*SERVICE_LABELS, *_MORE_LABELS)
+def _labelled(labels: Field, own: str | None = None) -> tuple[str, ...]:
+    """The services that labels may name; a target that measures others lends some of its own.
+
+    ``own`` is a label that names them before all others.
+    """
+    wanted = (*filter(None, (own,)), *SERVICE_LABELS, *_MORE_LABELS)
     named = {label: labels[label].text for label in wanted if label in labels}
     if any(EXPORTERS.search(named.get(label, "")) for label in _OF_TARGET):
         lent = {label for label in named if EXPORTERS.search(named[label])}
@@ -108,10 +111,10 @@ def labelled_alerts(alerts: Iterable[Field], reader: Reader) -> Iterator[SentAle
             name = alert["labels"]["alertname"].needed
             reader.left_out.add(f"alert {name!r:.80} was silenced or inhibited")
         else:
-            yield _labelled_alert(alert)
+            yield _labelled_alert(alert, reader.label)
 
 
-def _labelled_alert(alert: Field) -> SentAlert:
+def _labelled_alert(alert: Field, own: str | None) -> SentAlert:
     labels, since = alert["labels"], alert["startsAt"].needed_time
     name, status, ends = labels["alertname"].needed, alert["status"], alert["endsAt"]
     until = None
@@ -127,7 +130,7 @@ def _labelled_alert(alert: Field) -> SentAlert:
         raise ends.bad("a time that is not before startsAt")
     key = alert["fingerprint"].text or json.dumps(labels.value, sort_keys=True)
     seen = max(since, alert["updatedAt"].time or 0) if until is None else until
-    return SentAlert(key, name, _labelled(labels), since, until, seen, *_where(labels))
+    return SentAlert(key, name, _labelled(labels, own), since, until, seen, *_where(labels))
 
 
 def prometheus_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
@@ -147,7 +150,8 @@ def prometheus_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
         name, since = labels["alertname"].needed, alert["activeAt"].needed_time
         times.append(since)
         if state == "firing":
-            key, services = json.dumps(labels.value, sort_keys=True), _labelled(labels)
+            key = json.dumps(labels.value, sort_keys=True)
+            services = _labelled(labels, reader.label)
             firing.append(SentAlert(key, name, services, since, None, since, *_where(labels)))
         else:
             reader.left_out.add(f"alert {name!r:.80} does not fire, it is {state}")
@@ -203,27 +207,27 @@ def _end_and_seen(at: Field, since: int, *, is_over: bool) -> tuple[int | None, 
     return until, since
 
 
-def opsgenie_alerts(document: Field, _: Reader) -> Iterator[SentAlert]:
+def opsgenie_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
     """Yield the alerts of a document; closing or deleting an alert ends it."""
     if isinstance(document["data"].value, list):
         yield from _listed(
-            _opsgenie(alert, alert["updatedAt"], is_over=alert["status"].text == "closed")
+            _opsgenie(alert, alert["updatedAt"], reader, is_over=alert["status"].text == "closed")
             for alert in document["data"].items()
         )
         return
     alert, action = document["alert"], document["action"].text
     is_over = action in ("Close", "Delete")
     at = alert["updatedAt" if is_over or action in _STILL_OPEN else "createdAt"]
-    yield _opsgenie(alert, at, is_over=is_over)
+    yield _opsgenie(alert, at, reader, is_over=is_over)
 
 
-def _opsgenie(alert: Field, at: Field, *, is_over: bool) -> SentAlert:
+def _opsgenie(alert: Field, at: Field, reader: Reader, *, is_over: bool) -> SentAlert:
     message, since = alert["message"], alert["createdAt"].moment
     took = alert.first("report.closeTime").whole  # from its beginning, in milliseconds
     until, seen = (since + took, since) if took else _end_and_seen(at, since, is_over=is_over)
     details = alert["details"]
     tags = tuple(tag.text.removeprefix("service:") for tag in alert["tags"].items())
-    labels = _labelled(details) if isinstance(details.value, dict) else ()
+    labels = _labelled(details, reader.label) if isinstance(details.value, dict) else ()
     services = (*labels, *filter(None, (alert["entity"].text, *tags)))
     texts = (message.text, alert["alias"].text, alert["description"].text)
     key = alert.first("alertId", "id").needed

@@ -88,7 +88,7 @@ def import_capture(
         tick_seconds: how long a tick is. None: 30 s, or the interval of the samples if that is
             longer and there are neither log lines nor calls.
         models: make incidents that show figures on request, some of them without a fault.
-        service_label: the label that names the service in metrics and streams of logs; None: the
+        service_label: the label that names the service in metrics, logs and alerts; None: the
             first of the usual ones (:data:`~logtriage.recorded.importing.alerts.SERVICE_LABELS`).
         skip_bad: count lines and documents that cannot be read, and go on.
         note: gets a text about everything that was left out.
@@ -210,7 +210,7 @@ class _Capture:
         for name, count in unknown.items():
             self.reader.left_out.note(
                 f"{stretch.label.id}: alert {name!r:.80} is of no known service "
-                f"({counted(count, 'time')})"
+                f"({counted(count, 'time')}; --service-label takes another label)"
             )
         return attrs.evolve(record, recording=attrs.evolve(record.recording, alerts=alerts))
 
