@@ -128,7 +128,7 @@ def test_each_trace_of_an_episode_is_a_row(tmp_path: Path) -> None:
         ({"errors": [[], {}], "error": "no route"}, "error: no route"),
         ({"status": "model server timed out"}, "model server timed out"),
         ({"status": "incomplete"}, "completed"),
-        *(({"status": limit}, "completed") for limit in ("max_iterations", "Limit reached")),
+        *(({"status": limit}, "completed") for limit in ("max_iterations", "budget_exceeded")),
         ({"status": "rate_limit_exceeded"}, "rate_limit_exceeded"),
         ({"status": "MaxTurnsExceeded"}, "completed"),
         ({"error": "GraphRecursionError('Recursion limit of 25 reached')"}, "completed"),

@@ -475,6 +475,7 @@ def test_lines_of_any_shape_are_the_same_transcript(
         ("session.json", LINES["messages"]),
         ("page.json", {"runs": LINES["LangSmith"], "cursors": {"next": None}}),
         ("pages.json", LINES["Langfuse, pages"]),
+        ("report.json", {"suite": "nightly", "results": [openai()]}),
         ("log.txt", openai()),  # over several lines it needs no name
     ],
 )

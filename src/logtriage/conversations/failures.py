@@ -25,6 +25,7 @@ _ENDED: Final = re.compile(
     rf"{COMPLETED}|complete|success|succeeded|successful|ok|passed|finished|done|stop|end_turn"
     r"|submitted|resolved|closed|incomplete|truncated|length|(error_)?max_\w+"
     r"|((step|turn|token|message|cost|budget|time|working|custom)_?)?limits?(_?(reached|exceeded))?"
+    r"|budget_?(reached|exceeded|exhausted)"
 )
 #: A verdict of the task; it may also be said of a run that broke off.
 _VERDICT: Final = re.compile(

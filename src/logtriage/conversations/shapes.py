@@ -99,8 +99,11 @@ _OF_PAGE: Final = frozenset(
 
 
 def unpaged(value: Any) -> list[Any]:
-    """The rows of a page of an API's list; any other value alone."""
+    """The rows of a page of an API's list, or the results of a report; any other value alone."""
     if isinstance(value, Mapping):
+        rows = list(objects(value.get("results")))
+        if rows and _names_no_incident(value) and not any(map(_names_no_incident, rows)):
+            return rows
         held = [key for key in _IN_PAGE if isinstance(value.get(key), list) and value[key]]
         if len(held) == 1 and value.keys() - _OF_PAGE == {*held}:
             return list(value[held[0]])
