@@ -242,7 +242,7 @@ class Record:
     def note(
         self, environments: Sequence[TriageEnv], trainer_state: TrainerState, **_: Any
     ) -> list[None]:
-        """A reward function that adds no reward: it appends what TRL's own loop played."""
+        """Record what TRL's own loop played, as a reward function without a reward."""
         episodes = [environment.episode for environment in environments]
         self.append(trainer_state.global_step + 1, episodes)
         return [None] * len(episodes)

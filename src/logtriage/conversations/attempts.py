@@ -13,7 +13,7 @@ import attrs
 
 from logtriage._lib.grouping import grouped
 from logtriage.conversations.counts import Spent
-from logtriage.conversations.logrows import LogRow, begins_late, identified
+from logtriage.conversations.logrows import LogRow, identified
 from logtriage.conversations.playing import JOIN
 from logtriage.conversations.rows import Reading
 from logtriage.errors import TranscriptError
@@ -56,9 +56,7 @@ def without_parts_of_bad(rows: Iterable[LogRow], logged: Mapping[LogRow, object]
     rows = list(rows)
     bad: dict[object, LogRow] = {}
     for row in rows:
-        if isinstance(row.result, TranscriptError) and {row.names.incident, *row.names.attempt} - {
-            None
-        }:
+        if isinstance(row.result, TranscriptError) and (row.names.incident or row.names.attempt):
             bad.setdefault(_key(row), row)
     return [
         row.refused(f"another row of the conversation is bad: {bad[_key(row)]}")
@@ -189,7 +187,7 @@ def _gather(group: Sequence[LogRow], kept: Kept, parts: Parts) -> None:
         if isinstance(row.result, Reading)
         and row.digests.prefixes
         and (row.digests.before is not None or row.is_cut)
-        and not (row.conversation is not None and begins_late(row.conversation))
+        and not row.begins_late
     ]
     wholes: list[LogRow] = []
     for row in sorted(shown, key=lambda row: (_sent(row), not row.is_cut), reverse=True):

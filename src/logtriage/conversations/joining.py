@@ -15,7 +15,7 @@ from logtriage.conversations.blocks import at
 from logtriage.conversations.counts import total_of_parts
 from logtriage.conversations.failures import is_note
 from logtriage.conversations.fields import Conversation
-from logtriage.conversations.logrows import LogRow, Result, begins_late, shown_first, ticks_of
+from logtriage.conversations.logrows import LogRow, Result, shown_first, ticks_of
 from logtriage.conversations.messages import is_from_agent, text_of
 from logtriage.conversations.playing import JOIN
 from logtriage.conversations.rows import Reading
@@ -68,7 +68,7 @@ def _is_log(group: Sequence[LogRow]) -> bool:
     One-reply attempts may leave the incident open, too, but not with one call each, and not if each
     row was shown the same before.
     """
-    if len(group) > 1 and any(row.conversation and begins_late(row.conversation) for row in group):
+    if len(group) > 1 and any(row.begins_late for row in group):
         return True
     shown: list[tuple[bytes, ...]] = []
     calls = 0

@@ -74,11 +74,10 @@ class LogRow:
     """A row of a file: its place, its transcript or error, and what it names.
 
     ``log`` tells files of several rows apart, and ``whose`` (from the incident on) attempts, as far
-    as names can.
-    ``trace`` is the row's trace if that has several rows. ``conversation`` is kept of rows that may
-    be a part of a conversation; ``opening`` is the first screen (tick 0) that it shows.
-    ``is_late``: it shows later screens, too, before the first reply; ``plays_nothing``: it is a
-    request from the beginning, with one reply at most, and holds no action.
+    as names can. ``trace`` is the row's trace if that has several rows. ``conversation`` is kept of
+    rows that may be a part of a conversation; ``opening`` is the first screen (tick 0) that it
+    shows. ``is_late``: it shows later screens, too, before the first reply. ``plays_nothing``: it
+    is a request from the beginning, with one reply at most, and holds no action.
     """
 
     place: str
@@ -128,10 +127,14 @@ class LogRow:
         return self.spent.is_failed or self.digests.end in self.digests.replies
 
     @property
+    def begins_late(self) -> bool:
+        """Whether its first messages are later ones of a conversation."""
+        return self.conversation is not None and begins_late(self.conversation)
+
+    @property
     def is_fragment(self) -> bool:
         """Whether it begins in the middle of a conversation."""
-        begins = self.conversation is not None and begins_late(self.conversation)
-        return begins or self.digests.before is None or not self.turns
+        return self.begins_late or self.digests.before is None or not self.turns
 
     def cut_by(self, status: str) -> "LogRow":
         """The row with a request after it that failed; a closed incident needs none."""

@@ -74,7 +74,7 @@ class AtWorth:
 
 @attrs.frozen
 class NetValue:
-    """Net value over a number of ``incidents``, and shares of them.
+    """Net value over ``incidents`` incidents, and shares of them.
 
     ``handed_over``: closed by a hand-over before any page and any remedy. ``paged_right``: a team
     was paged, and no wrong team. ``mis_paged``: a wrong team was paged. These two leave out

@@ -289,7 +289,7 @@ class AlertBook:
 
 
 def _service_of(alert: SentAlert, known: Collection[str]) -> str | None:
-    """The service that an alert names: exactly, in another case, or in its text."""
+    """The known service that an alert names, in any letter case, or mentions in its text."""
     # Of names that differ in case alone, the first in order counts.
     folded = {name.casefold(): name for name in sorted(known, reverse=True)}
     names = [plain_name(name) for name in alert.services]

@@ -25,9 +25,10 @@ from logtriage.recorded.importing.csv_rows import read_records
 from logtriage.recorded.importing.fields import Field, decimal, plain_id, scaled
 from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.metric_series import Metric
-from logtriage.recorded.importing.names import Names, in_units
+from logtriage.recorded.importing.names import Names
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.scraped import Series
+from logtriage.recorded.importing.signal_names import in_units
 from logtriage.recorded.importing.source_files import find_csv
 
 TableRow = LogRow | Call | Usage | Scraped

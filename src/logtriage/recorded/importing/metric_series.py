@@ -18,7 +18,7 @@ from logtriage._lib.grouping import grouped
 from logtriage.recorded.condensing.raw_rows import Sample, Usage
 from logtriage.recorded.condensing.ticks import STALE_MS, interval_of, stale_after
 from logtriage.recorded.importing.left_out import LeftOut
-from logtriage.recorded.importing.names import PER_SECOND, SignalNames, in_units
+from logtriage.recorded.importing.signal_names import PER_SECOND, SignalNames, in_units
 
 #: The most sets of attributes of a level that become signals of one service; later ones do not.
 MOST_SETS: Final = 20

@@ -27,7 +27,8 @@ from logtriage.recorded.figures import MOST
 from logtriage.recorded.importing.csv_rows import read_rows
 from logtriage.recorded.importing.fields import LATEST, Field, decimal
 from logtriage.recorded.importing.left_out import LeftOut
-from logtriage.recorded.importing.names import Names, in_units
+from logtriage.recorded.importing.names import Names
+from logtriage.recorded.importing.signal_names import in_units
 from logtriage.recorded.importing.source_files import find_csv, inside, name_of, parsed
 from logtriage.recorded.records import RecordedAlert, RecordedIncident
 from logtriage.recorded.truth import RecordedTruth

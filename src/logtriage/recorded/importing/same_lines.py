@@ -32,7 +32,7 @@ def without_copies(rows: Sequence[LogRow]) -> Iterator[LogRow]:
 
 
 def _copies(rows: Sequence[LogRow], files: Mapping[int, Sequence[int]]) -> Iterator[int]:
-    """Yield the places of a service's copies, given the places of its rows by file."""
+    """Yield the places of a service's lines that are copies; ``files`` has the places by file."""
     if len(files) < 2:
         return
     same = defaultdict[object, defaultdict[int, list[int]]](lambda: defaultdict(list))

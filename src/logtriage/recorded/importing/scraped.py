@@ -192,7 +192,11 @@ class ScrapedBook:
         note: Callable[[str], None],
     ) -> None:
         """Replace the series of Prometheus that have a metric, and give services final names."""
-        unknown = (n for n, one in enumerate(self._series) if getattr(one, "kind", "") is None)
+        unknown = (
+            number
+            for number, series in enumerate(self._series)
+            if isinstance(series, Series) and series.kind is None
+        )
         moves = grouped((_named(self._series[n]), self._moves[n]) for n in (*metric_of, *unknown))
         counters = counters_of(moves, self._named, note)
         for number, series in enumerate(self._series):
@@ -268,7 +272,7 @@ class ScrapedBook:
             number: fresh[target]
             for series, number in self._numbers.items()
             if isinstance(series, Answered) and fresh[target := _target(series.labels)]
-            if getattr(self._series[number], "kind", None) is Kind.COUNT
+            if isinstance(now := self._series[number], Series) and now.kind is Kind.COUNT
         }
         if kept:
             left_out.note(

@@ -195,7 +195,7 @@ def _space(key: str, service: str, labels: Mapping[str, str]) -> str:
 
 
 def _by_host(labels: Mapping[str, str], hosts: set[str], reader: Reader, where: str) -> str | None:
-    """The service whose host is the instance of a job with several hosts; None if of none."""
+    """The service that a series' host is named for, in a job with several hosts; else None."""
     if "" not in hosts and any(map(reader.names.is_named, hosts)):
         return reader.names(_host(labels), where)
     reader.left_out.note(
@@ -256,9 +256,9 @@ def settled(
 
 
 def _own_container(service: str, held: set[str]) -> str:
-    """The container that is the service itself, among those of its pods; the others are sidecars.
+    """The container that runs the service itself; the others in its pods are sidecars.
 
-    Empty if nothing tells.
+    Empty if nothing tells which it is.
     """
     if service in held or len(held) == 1:
         return service if service in held else next(iter(held))
@@ -328,7 +328,7 @@ def _inside(name: str, labels: Mapping[str, str]) -> str:
 
 
 def _workload(labels: Mapping[str, str]) -> str:
-    """The workload that a series is about; a target that measures others lends its own pod."""
+    """The workload that a series is about; the pod of an exporter is none of it."""
     pod = workload_of(_first(labels, _PODS))
     return _first(labels, _OBJECTS) if EXPORTERS.search(pod) or not pod else pod
 
