@@ -378,7 +378,7 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
     console = Console(stderr=True)
     about = begin(out, settings, command, {}, resume=resume)
     if about["finished"]:
-        console.print(f"{out}: this run is finished")
+        console.print(f"{out}: this run is finished; to train its model further: --model {out}")
         return about
     began = time.perf_counter(), time.process_time()
     model, chat = load(settings)

@@ -301,7 +301,7 @@ def run(settings: Settings, out: Path, command: str, *, resume: bool = False) ->
     began = time.perf_counter(), time.process_time()
     done = int(about["rounds_done"])
     if about["finished"]:
-        console.print(f"{out}: this run is finished")
+        console.print(f"{out}: this run is finished; to train its model further: --model {out}")
         return about
     source = settings if not done else attrs.evolve(settings, model=str(out), template="own")
     manner = style_and_rules(settings.style, settings.rules) if not done else None
