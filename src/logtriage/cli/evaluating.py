@@ -181,8 +181,8 @@ def evaluate_(
                     directory, explain, jobs=workers, on_progress=bar.show, seal=seal
                 )
         run = None if prices is None else load_run(directory, seal=seal)
-    money = tuple if run is None or prices is None else partial(worth_of, run, prices)
-    put_rows(rows, money=money, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)
+    worths = tuple if run is None or prices is None else partial(worth_of, run, prices)
+    put_rows(rows, worths=worths, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)
     cut = served.sum_up(rows)
     broken = sum(row.unscored for row in rows)
     if broken and out is not None:

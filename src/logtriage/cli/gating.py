@@ -9,8 +9,8 @@ from rich.text import Text
 
 from logtriage._lib.printable import counted
 from logtriage.cli.bar import loaded_runs
-from logtriage.cli.console import emit, note, results
-from logtriage.cli.figures import Figures
+from logtriage.cli.console import emit, note
+from logtriage.cli.figures import Cells, Figures
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Json, Legend, SealFile, argument, flag, option, seal_in
 from logtriage.cli.reporting import note_splits, note_unfinished
@@ -107,29 +107,22 @@ def reason_of(check: Check) -> str:
 
 
 def _print(checks: Sequence[Check], *, legend: bool) -> None:
-    figures = Figures(results())
-    titles = ("policy", "measure", "incidents", "base", "run", "run - base [95 % interval]")
-    figures.put(
-        [*titles, "margin", "verdict"],
-        [
-            [
-                _whose(check),
-                _NAMES[check.measure],
-                *_values(check),
-                Text(str(check.verdict), _STYLES[check.verdict]),
-            ]
-            for check in checks
-        ],
-        names=2,
-    )
+    figures = Figures()
+    figures.put(map(_cells, checks), names=2)
     if legend:
         figures.legend()
 
 
-def _values(check: Check) -> list[str]:
-    incidents = str(check.incidents)
-    if check.difference is None:  # the check counts unscored episodes, or nothing
-        run = NO_FIGURE if check.run is None else f"{check.run:g}"
-        return [incidents, NO_FIGURE, run, NO_FIGURE, NO_FIGURE]
-    figures = number(check.base), number(check.run), f"{check.difference:+.3f}"
-    return [incidents, *figures, f"{check.margin:g}"]
+def _cells(check: Check) -> Cells:
+    compared = check.difference is not None  # else the check counts unscored episodes, or nothing
+    counted_lost = NO_FIGURE if check.run is None else f"{check.run:g}"
+    return {
+        "policy": _whose(check),
+        "measure": _NAMES[check.measure],
+        "incidents": str(check.incidents),
+        "base": number(check.base) if compared else NO_FIGURE,
+        "run": number(check.run) if compared else counted_lost,
+        "run - base [95 % interval]": f"{check.difference:+.3f}" if compared else NO_FIGURE,
+        "margin": f"{check.margin:g}" if compared else NO_FIGURE,
+        "verdict": Text(str(check.verdict), _STYLES[check.verdict]),
+    }

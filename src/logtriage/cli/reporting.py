@@ -1,8 +1,7 @@
 """``compare`` and ``report``: figures of runs."""
 
-import webbrowser
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,9 +9,11 @@ import attrs
 
 from logtriage._lib.printable import counted
 from logtriage.cli import options
-from logtriage.cli.bar import Bar, loaded_runs
-from logtriage.cli.console import emit, note, results
+from logtriage.cli.bar import loaded_runs
+from logtriage.cli.console import emit, note
+from logtriage.cli.figures import Figures
 from logtriage.cli.options import argument, flag, option
+from logtriage.cli.replaying import replay
 from logtriage.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def compare(
     Incidents that are graded in both runs count. Differences are B - A, with a paired bootstrap
     interval. Grades by different rubrics are not compared, nor are runs with different seals.
     """
-    from logtriage.cli.tables import print_comparisons, print_worth_differences
+    from logtriage.cli.tables import put_comparisons, put_worth_differences
     from logtriage.evaluation import check_drawn_alike, compare_runs
     from logtriage.evaluation.compare import pairing_notes, run_names
     from logtriage.evaluation.money import worth_differences
@@ -59,14 +60,11 @@ def compare(
             worth = {"money": attrs.asdict(worths[key])} if key in worths else {}
             emit({**attrs.asdict(pair), **worth})
     else:
-        print_comparisons(
-            results(),
-            compared,
-            run_names([run_a, run_b]),
-            legend=legend,
-            luck_adjusted=luck_adjusted,
-        )
-        print_worth_differences(results(), money, run_names([run_a, run_b]))
+        figures, names = Figures(), run_names([run_a, run_b])
+        put_comparisons(figures, compared, names, luck_adjusted=luck_adjusted)
+        put_worth_differences(figures, money, names)
+        if legend:
+            figures.legend()
     note_splits(a, b, "A", "B")
     if policy_a is None and policy_b is None:
         for line in pairing_notes(a, b, "A", "B"):
@@ -133,23 +131,8 @@ def report(
         figures |= {"--legend": legend, "--luck-adjusted": luck_adjusted}
         if option := next((name for name, given in figures.items() if given), ""):
             raise InvalidInput(f"{option} prints figures; --html and --open write a page")
-        from logtriage.report import write_replay
-
         page = run / "report.html" if out is None else out
-        with Bar("writing the page", "episodes and explanations") as bar:
-            write_replay(
-                run,
-                page,
-                bases=bases or (),
-                beliefs=beliefs,
-                explain=explain,
-                seal=options.seal_in(seal_file),
-                on_progress=bar.show,
-                note=partial(note, style="yellow"),
-            )
-        note(f"wrote {page}")
-        if show:
-            webbrowser.open(page.resolve().as_uri())
+        replay(run, None, page, bases, show, beliefs, explain, seal_file)
         return
     if beliefs is not None or explain is not None or bases:
         raise InvalidInput(
@@ -191,13 +174,14 @@ def put_run(
     from logtriage.evaluation.money import worth_of
     from logtriage.evaluation.repeats import are_repeats, attempts_on, repeats_of
 
-    @cache
-    def money() -> "tuple[Worth, ...]":
-        return () if prices is None else worth_of(run, prices)
-
     repeats = repeats_of(run)
-    put_rows(
-        summarise(run), repeats, money, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted
+    money = put_rows(
+        summarise(run),
+        repeats,
+        tuple if prices is None else partial(worth_of, run, prices),
+        as_json=as_json,
+        legend=legend,
+        luck_adjusted=luck_adjusted,
     )
     for task in run.tasks:
         for name, group in attempts_on(run, task).items():
@@ -216,7 +200,7 @@ def put_run(
                 "yellow",
             )
     of_run = prices is not None and prices.per_episode is None and prices.per_million is None
-    if of_run and money() and not any(row.cost for row in money()):
+    if of_run and money and not any(row.cost for row in money):
         note(
             "the run keeps no costs, so that they are 0: give --cost-per-episode or "
             "--price-per-million-tokens",
@@ -230,36 +214,42 @@ def put_run(
 def put_rows(
     rows: "Sequence[Row]",
     repeats: "Sequence[Repeats]" = (),
-    money: "Callable[[], Sequence[Worth]]" = tuple,
+    worths: "Callable[[], Sequence[Worth]]" = tuple,
     *,
     as_json: bool,
     legend: bool,
     luck_adjusted: bool,
-) -> None:
-    """Print figures, as tables or as a JSON object per line.
+) -> "Sequence[Worth]":
+    """Print figures, as tables or as a JSON object per line; return what ``worths`` gives.
 
-    ``money`` is called after the other tables are printed: it raises InvalidInput if a cost is
+    ``worths`` is called after the other tables are printed: it raises InvalidInput if a cost is
     missing.
     """
     if as_json:
-        passed = {(each.policy, each.task): attrs.asdict(each) for each in repeats}
-        worth = {(each.policy, each.task): attrs.asdict(each) for each in money()}
+        money = worths()
+        extra = {
+            name: {(each.policy, each.task): attrs.asdict(each) for each in of_agents}
+            for name, of_agents in (("repeats", repeats), ("money", money))
+        }
         for row in rows:
-            extra = {"repeats": passed, "money": worth}
             key = row.policy, row.task
-            emit(
-                {**attrs.asdict(row), **{name: of[key] for name, of in extra.items() if key in of}}
-            )
-        return
-    from logtriage.cli.tables import print_repeats, print_rows, print_worth
+            emit(attrs.asdict(row) | {name: of[key] for name, of in extra.items() if key in of})
+        return money
+    from logtriage.cli.tables import put_repeats, put_results, put_worth
 
-    print_rows(results(), rows, legend=legend, luck_adjusted=luck_adjusted)
+    figures = Figures()
+    put_results(figures, rows, luck_adjusted=luck_adjusted)
     for row in rows:
-        if row.unscored:
-            why = f"{row.unscored} unscored; the first: {row.first_unscored}"
-            note(f"{row.policy} on {row.task}: {why}", "yellow")
-        if row.refused:
-            why = f"{counted(row.refused, 'action')} refused; the first: {row.first_refused}"
-            note(f"{row.policy} on {row.task}: {why}", "yellow")
-    print_repeats(results(), repeats, legend=legend)
-    print_worth(results(), money(), legend=legend)
+        refused = counted(row.refused, "action")
+        for count, what, first in (
+            (row.unscored, f"{row.unscored} unscored", row.first_unscored),
+            (row.refused, f"{refused} refused", row.first_refused),
+        ):
+            if count:
+                note(f"{row.policy} on {row.task}: {what}; the first: {first}", "yellow")
+    put_repeats(figures, repeats)
+    money = worths()
+    put_worth(figures, money)
+    if legend:
+        figures.legend()
+    return money

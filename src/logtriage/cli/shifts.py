@@ -16,7 +16,7 @@ from logtriage.adapters.shift_episode import ShiftEpisode
 from logtriage.cli.bar import Bar, what_is_kept
 from logtriage.cli.console import emit, messages, note, put, results, say
 from logtriage.cli.desk.session import LEAVE, YES, Session
-from logtriage.cli.figures import Figures, estimate
+from logtriage.cli.figures import Cells, Figures, estimate
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.screens import facts, heading, number
 from logtriage.cli.served import served_players, tell_usage
@@ -25,6 +25,7 @@ from logtriage.errors import UnknownName
 from logtriage.parsing import action_to_wire
 from logtriage.parsing.calls import MALFORMED, Wire
 from logtriage.rendering import Reply
+from logtriage.report.text import NO_FIGURE
 from logtriage.shift import (
     PLAYERS,
     On,
@@ -47,7 +48,6 @@ from logtriage.shift import (
 if TYPE_CHECKING:
     from logtriage.evaluation.shifts import ShiftRecorder, ShiftRow
 
-_TITLES = ("player", "shifts", "grade", "net value", "MTTA", "MTTR", "missed", "handed over")
 _MEANINGS = (
     ("grade", "mean grade of the scored shifts, with its bootstrap interval"),
     ("net value", "worth beyond forwarding everything (forward_all) on the same shifts"),
@@ -140,13 +140,25 @@ def put_shifts(rows: "Sequence[ShiftRow]", *, as_json: bool, legend: bool) -> No
         return
     for task in dict.fromkeys(row.task for row in rows):
         say(results(), heading(f"{task}, rubric shift/1"))
-        Figures(results()).put(
-            _TITLES,
-            [row.cells(lambda span: estimate(span).plain) for row in rows if row.task == task],
-        )
+        Figures().put(map(_cells, (row for row in rows if row.task == task)))
     if legend:
         say(results(), heading("LEGEND"))
         put(results(), facts(list(_MEANINGS)))
+
+
+def _cells(row: "ShiftRow") -> Cells:
+    cells = {
+        "player": row.policy,
+        "shifts": str(row.shifts),
+        "grade": estimate(row.score).plain,
+        "net value": estimate(row.net).plain,
+        "MTTA": number(row.mtta, 1),
+        "MTTR": number(row.mttr, 1),
+        "missed": f"{row.missed:.1f} of {row.incidents:.1f}",
+        "handed over": f"{row.handed_over:.1f} of {row.incidents:.1f}",
+    }
+    # Every column stays, since the legend has them all.
+    return {title: "-" if cell == NO_FIGURE else cell for title, cell in cells.items()}
 
 
 def _recorder(

@@ -54,13 +54,6 @@ class ShiftRow:
     missed: float
     handed_over: float
 
-    def cells(self, shown: Callable[[Interval], str]) -> tuple[str, ...]:
-        """The row as texts: player, shifts, grade, net value, MTTA, MTTR, missed, handed over."""
-        spans = ["-" if span is None else shown(span) for span in (self.score, self.net)]
-        times = ["-" if mean is None else f"{mean:.1f}" for mean in (self.mtta, self.mttr)]
-        counts = [f"{n:.1f} of {self.incidents:.1f}" for n in (self.missed, self.handed_over)]
-        return self.policy, str(self.shifts), *spans, *times, *counts
-
 
 def scripted(name: str) -> ShiftRecorder:
     """The recorder of a scripted player."""
