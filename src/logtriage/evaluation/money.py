@@ -6,7 +6,7 @@ over the scored episodes whose hand-over has a worth c. ``value`` is what it sav
 have one incident solved. Handing everything over at once, for nothing, is worth 0.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import fsum, isfinite
 from statistics import fmean
 from typing import Any, Final
@@ -194,28 +194,22 @@ def _worths(
 def _gains_of(
     run: LoadedRun, policies: Iterable[str], task: str, prices: Prices, agents: bool
 ) -> dict[str, list[tuple[float, float]]]:
-    """(value x (grade - c), cost) of each scored attempt, by incident."""
-    return grouped(
-        pair for policy in policies for pair in _gains(run, policy, task, prices, agents)
-    )
-
-
-def _gains(
-    run: LoadedRun, policy: str, task: str, prices: Prices, agents: bool
-) -> Iterator[tuple[str, tuple[float, float]]]:
-    """The incident, and (value x (grade - c), cost), of each scored episode.
+    """(value x (grade - c), cost) of each scored attempt, by incident.
 
     Beside ``agents`` of your own a shipped policy costs nothing: it is there to compare with.
     """
-    played = zip(run.transcripts[policy, task], run.grades[policy, task], strict=True)
-    scored = [(each, grade) for each, grade in played if grade.score is not None]
-    free = agents and run.is_scripted(policy)
-    costs = [0.0] * len(scored) if free else prices.costs([each for each, _ in scored])
-    for cost, (_, grade) in zip(costs, scored, strict=True):
-        worth = run.incidents(grade.incident).worth_of_hand_over
-        if worth is not None:
-            gained = (on_grid(grade.score) - on_grid(worth)) / GRID
-            yield grade.incident, (prices.value * gained, cost)
+    gains: list[tuple[str, tuple[float, float]]] = []
+    for policy in policies:
+        played = zip(run.transcripts[policy, task], run.grades[policy, task], strict=True)
+        scored = [(each, grade) for each, grade in played if grade.score is not None]
+        free = agents and run.is_scripted(policy)
+        costs = [0.0] * len(scored) if free else prices.costs([each for each, _ in scored])
+        for cost, (_, grade) in zip(costs, scored, strict=True):
+            worth = run.incidents(grade.incident).worth_of_hand_over
+            if worth is not None:
+                gained = (on_grid(grade.score) - on_grid(worth)) / GRID
+                gains.append((grade.incident, (prices.value * gained, cost)))
+    return grouped(gains)
 
 
 def _times(each: Interval, count: int) -> Interval:
