@@ -14,6 +14,10 @@ from logtriage.cli.group import SOME_BAD, UNUSABLE
 from logtriage.cli.options import argument, option
 from logtriage.cli.reporting import put_run
 from logtriage.errors import listed_first
+from logtriage.evaluation.answers import grade_answers, records_of
+from logtriage.evaluation.sheets import NOTHING, SheetError
+from logtriage.evaluation.sheets import template as write_template
+from logtriage.recorded import SHIPPED
 
 
 def template(
@@ -26,11 +30,8 @@ def template(
     out: Annotated[Path, argument("OUT", "The sheet: CSV, or JSONL if named .jsonl.")],
 ) -> None:
     """Write an empty answer sheet: a row for each recorded incident. It replaces no file."""
-    from logtriage.evaluation.answers import records_of
-    from logtriage.evaluation.sheets import NOTHING, template
-
     ids = list(records_of(source))
-    template(ids, out)
+    write_template(ids, out)
     note(
         f"wrote {out}: {counted(len(ids), 'row')}. Each needs a root_cause (a service, or "
         f"{NOTHING}) or a yes as handed_over; without a fault_class "
@@ -57,10 +58,6 @@ def grade(
     always giving the commonest answer. A sheet with a mistake is not graded: of each wrong row the
     first mistake is named, with its line and column.
     """
-    from logtriage.evaluation.answers import grade_answers, records_of
-    from logtriage.evaluation.sheets import SheetError
-    from logtriage.recorded import SHIPPED
-
     prices = options.prices_in(value, cost_per_episode, token_prices)
     sources = SHIPPED if bundle is None else (str(bundle),)
     try:

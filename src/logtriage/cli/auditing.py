@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from rich.console import Console
 from rich.text import Text
 
 from logtriage._lib.printable import counted
@@ -31,8 +32,6 @@ from logtriage.grading import rubric_named
 from logtriage.tasks import names_world
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from logtriage.audit import Finding, Subject, Verdict
 
 _STYLES: Final = {
@@ -136,7 +135,7 @@ def audit_(
     close(verdicts)
 
 
-def print_finding(console: "Console", finding: "Finding") -> None:
+def print_finding(console: Console, finding: "Finding") -> None:
     """Print a finding on one line."""
     verdict = str(finding.verdict)
     line = Text.assemble(

@@ -1,16 +1,13 @@
 """``calibration``: what the confidences of a run are worth."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from logtriage.cli.bar import Bar, loaded_runs
 from logtriage.cli.console import emit, note, say
 from logtriage.cli.figures import Cells, Figures, estimate, share, stacked
 from logtriage.cli.options import Json, Legend, RunDirectory, SealFile, seal_in
 from logtriage.cli.screens import heading, number
-
-if TYPE_CHECKING:
-    from logtriage.evaluation.calibration import Calibration
+from logtriage.evaluation.calibration import Calibration, calibrate
 
 
 def calibration(
@@ -22,8 +19,6 @@ def calibration(
     bins: what was stated, what was right (with exact bounds), and what the posterior was. And the
     net value if all below a bar were handed over.
     """
-    from logtriage.evaluation.calibration import calibrate
-
     (loaded,) = loaded_runs([run], seal_in(seal_file))
     with Bar("weighing confidences", "episodes") as bar:
         rows = calibrate(loaded, bar.show)
@@ -41,7 +36,7 @@ def calibration(
         figures.legend()
 
 
-def _put(figures: Figures, rows: "Sequence[Calibration]") -> None:
+def _put(figures: Figures, rows: Sequence[Calibration]) -> None:
     figures.put(
         {
             "policy": row.policy,

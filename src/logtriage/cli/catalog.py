@@ -8,12 +8,22 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from logtriage.cli.console import emit, put, results, say
-from logtriage.cli.options import Bundle, Json, OfWorld, SealFile, argument, flag, seal_in, world_in
+from logtriage.cli.options import (
+    Bundle,
+    Json,
+    OfWorld,
+    SealFile,
+    argument,
+    flag,
+    incidents_in,
+    world_in,
+)
 from logtriage.cli.screens import facts, heading, screen, truth
 from logtriage.codec import truth_to_json
 from logtriage.drawing.ids import SEALED, SPLITS
 from logtriage.incident import Incident
 from logtriage.observation import observe
+from logtriage.recorded import HISTORY, SHIPPED, shipped_incidents
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.state import initial_state
 from logtriage.tasks import BENCHMARK_FOG, TaskSpec, as_world, get_task, tasks_of
@@ -85,8 +95,6 @@ def _sheet(task: TaskSpec) -> Iterator[tuple[str, str]]:
 
 
 def _recorded() -> RenderableType:
-    from logtriage.recorded import HISTORY, SHIPPED, shipped_incidents
-
     shipped = [incident for source in SHIPPED for incident in shipped_incidents(source)]
     rows = [(incident.id, f"{incident.task}, rubric {incident.rubric}") for incident in shipped]
     return facts([*rows, *(("history", entry) for entry in HISTORY)])
@@ -109,9 +117,7 @@ def show(
 
     An incident id is TASK/SPLIT/NUMBER, such as cascading_failure-v4/test/1464.
     """
-    from logtriage.evaluation import Incidents
-
-    incidents = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))
+    incidents = incidents_in(bundle, seal_file, of_world)
     for incident in map(incidents, ids):
         if as_json:
             emit(truth_to_json(incident) if with_truth else _screen_json(incident, prompt))

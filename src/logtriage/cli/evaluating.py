@@ -18,7 +18,11 @@ from logtriage.cli.console import note
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import argument, option
 from logtriage.cli.reporting import put_rows
+from logtriage.cli.shifts import evaluate_shifts
 from logtriage.errors import InvalidInput
+from logtriage.evaluation import Incidents, evaluate, explain_run, load_run
+from logtriage.evaluation.explaining import check_explainable
+from logtriage.evaluation.money import worth_of
 from logtriage.evaluation.usage import Usage
 from logtriage.registry import POLICIES
 from logtriage.rendering import STYLES, check_style
@@ -84,10 +88,6 @@ def evaluate_(
     OpenAI-compatible endpoint is openai:MODEL; hf:DIR loads a model here, and plays --concurrency
     episodes at once.
     """
-    from logtriage.evaluation import Incidents, evaluate, explain_run, load_run
-    from logtriage.evaluation.explaining import check_explainable
-    from logtriage.evaluation.money import worth_of
-
     prices = options.prices_in(value, cost_per_episode, token_prices)
     roles = options.role_split(split_roles)
     world = options.world_in(of_world)
@@ -103,8 +103,6 @@ def evaluate_(
         check_style(style),
     )
     if any(map(is_shift, task or ())):
-        from logtriage.cli.shifts import evaluate_shifts
-
         options.check_shifts_alone(task or ())
         options.refuse_for_shifts(
             split_roles=roles,

@@ -15,7 +15,8 @@ from logtriage.cli.group import SOME_BAD
 from logtriage.cli.options import Json, Legend, SealFile, argument, flag, option, seal_in
 from logtriage.cli.reporting import note_splits, note_unfinished
 from logtriage.cli.screens import number
-from logtriage.evaluation import Check, Margins, Verdict
+from logtriage.evaluation import Check, Margins, Verdict, check_drawn_alike, gate_runs
+from logtriage.evaluation.compare import pairing_notes
 from logtriage.evaluation.gate import LEAST
 from logtriage.report.text import NO_FIGURE
 
@@ -61,9 +62,6 @@ def gate(
     that only the baseline has. Of several attempts at an incident the mean counts. With --lenient,
     only what is shown to be worse fails.
     """
-    from logtriage.evaluation import check_drawn_alike, gate_runs
-    from logtriage.evaluation.compare import pairing_notes
-
     margins = Margins(margin, mis_paged_margin, false_alarm_margin)
     check_drawn_alike(run, base)
     new, old = loaded_runs([run, base], seal_in(seal_file))

@@ -1,9 +1,8 @@
 """``grade``: transcripts from anywhere."""
 
-import sys
 from contextlib import closing
 from pathlib import Path
-from typing import IO, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -17,6 +16,9 @@ from logtriage.cli.options import argument, flag, option
 from logtriage.cli.screens import number
 from logtriage.cli.tallies import Tally
 from logtriage.errors import InvalidInput, TranscriptError
+from logtriage.evaluation import keep_run
+from logtriage.evaluation.graded_files import grade_files
+from logtriage.evaluation.keeping import check_unused
 from logtriage.grading import Graded, grade_to_json, rubric_named
 from logtriage.roles.splits import splits_with
 from logtriage.transcript import COMPLETED, Transcript
@@ -59,24 +61,18 @@ def grade(
     A line that cannot be graded is reported with its file, its number and the reason, and the
     other lines are graded. With --json, the last line is the summary.
     """
-    from logtriage.evaluation import Incidents, keep_run
-    from logtriage.evaluation.graded_files import grade_files
-    from logtriage.evaluation.keeping import check_unused
-
     if out is not None and rubric is not None:
         raise InvalidInput("--rubric: a run is graded by the rubric of each task; leave out --out")
     if rubric is not None:
         rubric_named(rubric)  # before anything is read
     if out is not None:
         check_unused(out, fresh=fresh)
-    incidents = Incidents.of(bundle, options.seal_in(seal_file), options.world_in(of_world))
+    incidents = options.incidents_in(bundle, seal_file, of_world)
     own = options.role_split(split_roles)
     console, tally, bad = results(), Tally(), BadLines()
     lacks_fields = no_json = False
     kept: list[Transcript] = []
-    sources: list[Path | IO[bytes]] = [
-        sys.stdin.buffer if name == "-" else Path(name) for name in files
-    ]
+    sources = options.sources_in(files)
     for source in sources:
         if isinstance(source, Path):
             source.stat()  # a missing file is said before anything is read

@@ -10,17 +10,21 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from logtriage._lib.seal import Seal
+from logtriage.adapters.books import IncidentBook, ShiftBook, TeamBook, team_of
+from logtriage.adapters.desk import Desk
+from logtriage.adapters.team_desk import TeamDesk
 from logtriage.cli import options
 from logtriage.cli.console import note
 from logtriage.cli.options import flag, option
 from logtriage.errors import InvalidInput
+from logtriage.evaluation import Incidents, RunSpec
+from logtriage.evaluation.keeping import holding, keeping
+from logtriage.evaluation.shifts import open_shifts
 from logtriage.server.settings import TOKEN_VARIABLE, Settings
 from logtriage.shift.shifts import is_shift, shift_ids
 
 if TYPE_CHECKING:
     from logtriage.adapters.mcp import Places
-    from logtriage.evaluation import RunSpec
-
 _HTTP: Final = "HTTP"
 _DEFAULT: Final = Settings()
 #: The HTTP path for a single agent; each role of a team has a path below it.
@@ -107,8 +111,6 @@ def mcp(
     else:
         team = agent
         if roles is not None:
-            from logtriage.adapters.books import team_of
-
             team = team_of(roles, agent, role or (), others)
         world = options.world_in(of_world)
         spec, seal = options.chosen(
@@ -132,18 +134,13 @@ def mcp(
 def _incidents(
     out: Path,
     agent: str,
-    spec: "RunSpec",
+    spec: RunSpec,
     bundle: Path | None,
     seal: Seal | None,
     *,
     fresh: bool,
     retry_unscored: bool,
 ) -> "Iterator[Places]":
-    from logtriage.adapters.books import IncidentBook
-    from logtriage.adapters.desk import Desk
-    from logtriage.evaluation import Incidents
-    from logtriage.evaluation.keeping import keeping
-
     incidents = Incidents.of(bundle, seal, spec.world)
     (policy,) = spec.policies
     with keeping(out, spec, incidents, {policy: "tools over MCP"}, fresh=fresh) as kept:
@@ -151,9 +148,6 @@ def _incidents(
             desk = Desk(IncidentBook(kept, policy, retry_unscored))
             yield {PATH: (desk.tools, desk.seat)}
             return
-        from logtriage.adapters.books import TeamBook
-        from logtriage.adapters.team_desk import TeamDesk
-
         team = TeamDesk(TeamBook(kept, policy, retry_unscored, agent=agent, split=spec.role_split))
         yield {
             f"{PATH}/{role}": (team.tools(role), partial(team.seat, role)) for role in team.roles
@@ -164,11 +158,6 @@ def _incidents(
 def _shifts(
     out: Path, agent: str, ids: Sequence[str], *, fresh: bool, retry_unscored: bool
 ) -> "Iterator[Places]":
-    from logtriage.adapters.books import ShiftBook
-    from logtriage.adapters.desk import Desk
-    from logtriage.evaluation.keeping import holding
-    from logtriage.evaluation.shifts import open_shifts
-
     with holding(out):
         open_shifts(out, {agent: ""}, fresh=fresh, retry_unscored=retry_unscored)
         desk = Desk(ShiftBook(out, agent, tuple(ids)))

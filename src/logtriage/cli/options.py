@@ -1,9 +1,10 @@
 """Options that several commands share."""
 
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import IO, Annotated, Any, Final
 
 import typer
 
@@ -12,17 +13,15 @@ from logtriage.codec import load_role_split
 from logtriage.drawing.ids import ALL_SPLITS
 from logtriage.drawing.sealing import read_seal, seal_for
 from logtriage.errors import InvalidInput
+from logtriage.evaluation import RECORDED_TASK, RECORDED_TASKS, Incidents, RunSpec
+from logtriage.evaluation.money import Prices
+from logtriage.evaluation.parallel import Workers, workers_of
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS, get_role_split
 from logtriage.shift.shifts import is_shift
 from logtriage.tasks import DRAWN_TASKS, benchmark_of
 from logtriage.world.loading import WORLDS_VARIABLE, load_world
 from logtriage.world.model import World
-
-if TYPE_CHECKING:
-    from logtriage.evaluation import RunSpec
-    from logtriage.evaluation.money import Prices
-    from logtriage.evaluation.parallel import Workers
 
 
 def option(metavar: str, text: str, *names: str, panel: str | None = None, **more: Any) -> Any:
@@ -185,10 +184,8 @@ Fresh = Annotated[bool, flag("Delete the run in --out and start again.", "--fres
 RetryUnscored = Annotated[bool, flag("Play unscored episodes again.", "--retry-unscored")]
 
 
-def prices_in(value: float | None, cost: float | None, tokens: str | None) -> "Prices | None":
+def prices_in(value: float | None, cost: float | None, tokens: str | None) -> Prices | None:
     """The prices that options give; None without the value of an incident, which costs need."""
-    from logtriage.evaluation.money import Prices
-
     if value is None:
         if cost is not None or tokens is not None:
             raise InvalidInput("--value-of-incident: missing; costs alone say no worth")
@@ -219,10 +216,8 @@ def check_shifts_alone(tasks: Iterable[str]) -> None:
 
 
 @contextmanager
-def workers_in(jobs: int | None, ray: str | None) -> "Iterator[Workers]":
+def workers_in(jobs: int | None, ray: str | None) -> Iterator[Workers]:
     """The workers for ``--jobs`` and ``--ray``; stops a Ray that it started itself at the end."""
-    from logtriage.evaluation.parallel import workers_of
-
     if ray is None:
         yield workers_of(1 if jobs is None else jobs)
         return
@@ -240,6 +235,16 @@ def role_split(named: str | None) -> RoleSplit | None:
     if named not in ROLE_SPLITS and (Path(named).is_file() or Path(named).suffix == ".json"):
         return load_role_split(named)
     return get_role_split(named)
+
+
+def incidents_in(bundle: Path | None, seal_file: Path | None, of_world: str | None) -> Incidents:
+    """The incidents of ``--bundle``, ``--seal-file`` and ``--world``; raises as of each of them."""
+    return Incidents.of(bundle, seal_in(seal_file), world_in(of_world))
+
+
+def sources_in(names: Iterable[str]) -> list[Path | IO[bytes]]:
+    """Files by their names; ``-`` is stdin."""
+    return [sys.stdin.buffer if name == "-" else Path(name) for name in names]
 
 
 def world_in(named: str | None) -> World | None:
@@ -263,7 +268,7 @@ def chosen(
     seal_file: Path | None,
     world: World | None,
     kinds: list[str] | None = None,
-) -> "tuple[RunSpec, Seal | None]":
+) -> tuple[RunSpec, Seal | None]:
     """The run that the options define, and the seal of its incidents.
 
     Raises:
@@ -271,8 +276,6 @@ def chosen(
             recorded incidents.
         SealError, OSError: for sealed incidents without a key, and a file without one.
     """
-    from logtriage.evaluation import RECORDED_TASK, RECORDED_TASKS, RunSpec
-
     if task is None:
         task = [ALL if bundle is None else RECORDED_TASK]
     elif bundle is not None and not any(name in RECORDED_TASKS for name in task):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console, RenderableType
@@ -15,15 +15,20 @@ from rich.text import Text
 
 from logtriage._lib.files import open_here
 from logtriage.actions import describe
+from logtriage.beliefs.explain import Explanation, why_unexplained
 from logtriage.cli import options
 from logtriage.cli.console import emit, messages, note, put, results, say
 from logtriage.cli.group import SOME_BAD
+from logtriage.cli.hindsight import hindsight
 from logtriage.cli.options import argument, flag, option
 from logtriage.cli.screens import debrief, screen
+from logtriage.cli.shifts import play_shift
 from logtriage.cli.typed import HUMAN
 from logtriage.codec import encode_transcript
 from logtriage.drawing.kinds import ids_of_kinds
 from logtriage.errors import InvalidInput, MissingExtra
+from logtriage.evaluation import Incidents, PolicyFailure, joint_steps, steps
+from logtriage.evaluation.shifts import shift_record
 from logtriage.evidence import NOT_CLAIMED
 from logtriage.grading import grade, grade_to_json, unscored
 from logtriage.incident import Incident
@@ -36,10 +41,6 @@ from logtriage.shift.shifts import is_shift
 from logtriage.state import State, initial_state
 from logtriage.tasks import get_task
 from logtriage.transcript import COMPLETED, transcript_of
-
-if TYPE_CHECKING:
-    from logtriage.beliefs.explain import Explanation
-    from logtriage.evaluation import Incidents
 
 
 def play(
@@ -81,12 +82,7 @@ def play(
     end the grade is explained. With --json, stdout has the grade alone, and the screens go to
     stderr. With --split-roles, you watch a team, role by role.
     """
-    from logtriage.evaluation import Incidents, PolicyFailure
-
     if is_shift(incident_id):
-        from logtriage.cli.shifts import play_shift
-        from logtriage.evaluation.shifts import shift_record
-
         options.refuse_for_shifts(
             kind=kind, world=of_world, bundle=bundle, split_roles=split_roles,
             practice=practice, seal_file=seal_file,
@@ -98,7 +94,7 @@ def play(
             note(f"record appended to {out}, for report and replay", "dim")
         return
     roles = options.role_split(split_roles)
-    incidents = Incidents.of(bundle, options.seal_in(seal_file), options.world_in(of_world))
+    incidents = options.incidents_in(bundle, seal_file, of_world)
     incident = incidents(incident_id)
     if kind:
         incident = incidents(_first_of(kind, incident, incidents))
@@ -138,7 +134,7 @@ def play(
         raise typer.Exit(SOME_BAD)
 
 
-def _first_of(kinds: list[str], incident: Incident, incidents: "Incidents") -> str:
+def _first_of(kinds: list[str], incident: Incident, incidents: Incidents) -> str:
     """The id of the first incident of any of the kinds, from ``incident`` on."""
     if incident.setting is None:
         raise InvalidInput(f"--kind: {incident.id} is recorded, and has no kind of a world")
@@ -189,12 +185,9 @@ class Kept:
 
 
 def _hindsight(
-    state: State, explanation: "Explanation | None"
+    state: State, explanation: Explanation | None
 ) -> tuple[RenderableType, tuple[str, ...]]:
     """(text on the belief beside each action, or why there is none; what was right by luck)."""
-    from logtriage.beliefs.explain import why_unexplained
-    from logtriage.cli.hindsight import hindsight
-
     reason = why_unexplained(state.incident)
     if reason is not None:
         return Text(f"not explained: {reason}", "dim"), ()
@@ -224,7 +217,7 @@ def _is_terminal() -> bool:
 
 def _play_on_screen(
     incident: Incident, save: Save, *, practice: bool, explains: bool
-) -> "tuple[State, Explanation | None]":
+) -> tuple[State, Explanation | None]:
     from logtriage.cli.desk.app import Desk
 
     desk = Desk(incident, practice=practice, explains=explains, on_state=save)
@@ -243,8 +236,6 @@ def _watch(
     *,
     brief: bool,
 ) -> State:
-    from logtriage.evaluation import joint_steps, steps
-
     names: Sequence[str] = (policy,)
     if split is None:
         states: Iterator[State] = steps(incident, make_policy(policy)(incident))

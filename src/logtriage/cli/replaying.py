@@ -11,6 +11,9 @@ from logtriage.cli.bar import Bar
 from logtriage.cli.console import emit, note
 from logtriage.cli.options import argument, flag, option
 from logtriage.errors import InvalidInput
+from logtriage.evaluation.cell_files import shifts_file, slug
+from logtriage.report.replay import MAX_BELIEFS, write_replay
+from logtriage.report.shifts import write_timelines
 
 
 def replay(
@@ -33,13 +36,8 @@ def replay(
     The page has screens, services, actions, the belief, and how each grade came about. With ID,
     every episode on that incident is explained. Of a run or file of shifts, it has timelines.
     """
-    from logtriage.evaluation.cell_files import shifts_file, slug
-    from logtriage.report.replay import MAX_BELIEFS, write_replay
-
     page = out
     if (file := shifts_file(run)).exists():
-        from logtriage.report.shifts import write_timelines
-
         if incident_id is not None:
             raise InvalidInput(f"{incident_id}: the page of a run of shifts has all of them")
         options.refuse_for_shifts(base=bases, explain=explain, seal_file=seal_file, json=as_json)

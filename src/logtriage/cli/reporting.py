@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import attrs
 
@@ -14,13 +14,22 @@ from logtriage.cli.console import emit, note
 from logtriage.cli.figures import Figures
 from logtriage.cli.options import argument, flag, option
 from logtriage.cli.replaying import replay
+from logtriage.cli.shifts import put_shifts
+from logtriage.cli.tables import (
+    put_comparisons,
+    put_repeats,
+    put_results,
+    put_worth,
+    put_worth_differences,
+)
 from logtriage.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from logtriage.evaluation import LoadedRun, Row
-    from logtriage.evaluation.money import Prices, Worth
-    from logtriage.evaluation.repeats import Repeats
-    from logtriage.roles import RoleSplit
+from logtriage.evaluation import LoadedRun, Row, check_drawn_alike, compare_runs, summarise
+from logtriage.evaluation.cell_files import shifts_file
+from logtriage.evaluation.compare import pairing_notes, run_names
+from logtriage.evaluation.money import Prices, Worth, worth_differences, worth_of
+from logtriage.evaluation.repeats import Repeats, are_repeats, attempts_on, repeats_of
+from logtriage.evaluation.shifts import left_early, shift_rows
+from logtriage.roles import RoleSplit
 
 
 def compare(
@@ -43,11 +52,6 @@ def compare(
     Incidents that are graded in both runs count. Differences are B - A, with a paired bootstrap
     interval. Grades by different rubrics are not compared, nor are runs with different seals.
     """
-    from logtriage.cli.tables import put_comparisons, put_worth_differences
-    from logtriage.evaluation import check_drawn_alike, compare_runs
-    from logtriage.evaluation.compare import pairing_notes, run_names
-    from logtriage.evaluation.money import worth_differences
-
     prices = options.prices_in(value, cost_per_episode, token_prices)
     check_drawn_alike(run_a, run_b)
     a, b = loaded_runs([run_a, run_b], options.seal_in(seal_file))
@@ -82,7 +86,7 @@ def compare(
             )
 
 
-def note_splits(a: "LoadedRun", b: "LoadedRun", *sides: str) -> None:
+def note_splits(a: LoadedRun, b: LoadedRun, *sides: str) -> None:
     """Print who played each run, if their role splits differ."""
     splits = a.manifest.spec.role_split, b.manifest.spec.role_split
     if splits[0] == splits[1]:
@@ -92,7 +96,7 @@ def note_splits(a: "LoadedRun", b: "LoadedRun", *sides: str) -> None:
     note(f"{sides[0]} is of {ours}, {sides[1]} of {theirs}", "yellow")
 
 
-def _players(split: "RoleSplit | None", *, with_fingerprint: bool) -> str:
+def _players(split: RoleSplit | None, *, with_fingerprint: bool) -> str:
     if split is None:
         return "single agents"
     mark = f", fingerprint {split.fingerprint}" if with_fingerprint else ""
@@ -119,9 +123,6 @@ def report(
 
     The page is that of the replay command: figures, plots, and every episode tick by tick.
     """
-    from logtriage.evaluation.cell_files import shifts_file
-    from logtriage.evaluation.shifts import left_early, shift_rows
-
     prices = options.prices_in(value, cost_per_episode, token_prices)
     of_shifts = (file := shifts_file(run)).exists()
     if html or show:
@@ -143,8 +144,6 @@ def report(
             f"{out}: a page is written with --html; compare sets two runs side by side"
         )
     if of_shifts:
-        from logtriage.cli.shifts import put_shifts
-
         options.refuse_for_shifts(
             value_of_incident=value, luck_adjusted=luck_adjusted, seal_file=seal_file
         )
@@ -157,7 +156,7 @@ def report(
     note_unfinished(loaded)
 
 
-def note_unfinished(run: "LoadedRun", whose: str = "") -> None:
+def note_unfinished(run: LoadedRun, whose: str = "") -> None:
     """Say that a run lacks episodes; ``whose`` begins the line."""
     if not run.complete:
         played = sum(map(len, run.grades.values()))
@@ -167,13 +166,9 @@ def note_unfinished(run: "LoadedRun", whose: str = "") -> None:
 
 
 def put_run(
-    run: "LoadedRun", prices: "Prices | None", *, as_json: bool, legend: bool, luck_adjusted: bool
+    run: LoadedRun, prices: Prices | None, *, as_json: bool, legend: bool, luck_adjusted: bool
 ) -> None:
     """Print the figures of a run: its repeats as one, and with ``prices`` its worth in money."""
-    from logtriage.evaluation import summarise
-    from logtriage.evaluation.money import worth_of
-    from logtriage.evaluation.repeats import are_repeats, attempts_on, repeats_of
-
     repeats = repeats_of(run)
     money = put_rows(
         summarise(run),
@@ -212,14 +207,14 @@ def put_run(
 
 
 def put_rows(
-    rows: "Sequence[Row]",
-    repeats: "Sequence[Repeats]" = (),
-    worths: "Callable[[], Sequence[Worth]]" = tuple,
+    rows: Sequence[Row],
+    repeats: Sequence[Repeats] = (),
+    worths: Callable[[], Sequence[Worth]] = tuple,
     *,
     as_json: bool,
     legend: bool,
     luck_adjusted: bool,
-) -> "Sequence[Worth]":
+) -> Sequence[Worth]:
     """Print figures, as tables or as a JSON object per line; return what ``worths`` gives.
 
     ``worths`` is called after the other tables are printed: it raises InvalidInput if a cost is
@@ -235,8 +230,6 @@ def put_rows(
             key = row.policy, row.task
             emit(attrs.asdict(row) | {name: of[key] for name, of in extra.items() if key in of})
         return money
-    from logtriage.cli.tables import put_repeats, put_results, put_worth
-
     figures = Figures()
     put_results(figures, rows, luck_adjusted=luck_adjusted)
     for row in rows:

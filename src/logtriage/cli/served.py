@@ -18,6 +18,7 @@ from logtriage.adapters.served import (
 from logtriage.cli.console import note
 from logtriage.cli.options import option
 from logtriage.errors import InvalidInput
+from logtriage.evaluation import Row
 from logtriage.evaluation.usage import TOO_MANY_CUT, Usage, warning_of_cuts
 from logtriage.registry.policies import LOADED
 from logtriage.rendering import STYLES
@@ -25,8 +26,6 @@ from logtriage.roles import RoleSplit
 
 if TYPE_CHECKING:
     from logtriage.adapters.local.player import LocalPlayer
-    from logtriage.evaluation import Row
-
 _PANEL: Final = f"Models behind an endpoint ({ENDPOINT}MODEL)"
 CONCURRENCY: Final = 8
 #: The longest reply, in tokens, of a model in this process; a call without thoughts is shorter.
@@ -125,7 +124,7 @@ def in_words(usage: Usage) -> str:
     )
 
 
-def sum_up(rows: "Sequence[Row]") -> bool:
+def sum_up(rows: Sequence[Row]) -> bool:
     """Print each model's usage; return whether too many replies were cut off."""
     cut = False
     for policy in dict.fromkeys(row.policy for row in rows):

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
@@ -22,6 +21,15 @@ from logtriage.cli.screens import facts, heading, number
 from logtriage.cli.served import served_players, tell_usage
 from logtriage.cli.typed import HUMAN, OTHERS, commands, read_action
 from logtriage.errors import UnknownName
+from logtriage.evaluation.keeping import holding
+from logtriage.evaluation.shifts import (
+    ShiftRecorder,
+    ShiftRow,
+    open_shifts,
+    record_shifts,
+    scripted,
+    shift_row,
+)
 from logtriage.parsing import action_to_wire
 from logtriage.parsing.calls import MALFORMED, Wire
 from logtriage.rendering import Reply
@@ -44,9 +52,6 @@ from logtriage.shift import (
     take,
     wire_in,
 )
-
-if TYPE_CHECKING:
-    from logtriage.evaluation.shifts import ShiftRecorder, ShiftRow
 
 _MEANINGS = (
     ("grade", "mean grade of the scored shifts, with its bootstrap interval"),
@@ -77,9 +82,6 @@ def evaluate_shifts(
     legend: bool,
 ) -> None:
     """Let players play shifts, and print a table for each task; ``out`` keeps them and goes on."""
-    from logtriage.evaluation.keeping import holding
-    from logtriage.evaluation.shifts import open_shifts, record_shifts, shift_row
-
     every = {task: shift_ids(task, split, len(numbers), numbers.start) for task in tasks}
     # A model that is loaded here plays no shifts: the names below say so.
     served = served_players(policies, endpoint)
@@ -129,7 +131,7 @@ def evaluate_shifts(
         raise typer.Exit(SOME_BAD)
 
 
-def put_shifts(rows: "Sequence[ShiftRow]", *, as_json: bool, legend: bool) -> None:
+def put_shifts(rows: Sequence[ShiftRow], *, as_json: bool, legend: bool) -> None:
     """Print the figures of shifts: a table for each task, or a JSON object per line.
 
     ``legend`` adds the meanings of the columns.
@@ -146,7 +148,7 @@ def put_shifts(rows: "Sequence[ShiftRow]", *, as_json: bool, legend: bool) -> No
         put(results(), facts(list(_MEANINGS)))
 
 
-def _cells(row: "ShiftRow") -> Cells:
+def _cells(row: ShiftRow) -> Cells:
     cells = {
         "player": row.policy,
         "shifts": str(row.shifts),
@@ -163,9 +165,7 @@ def _cells(row: "ShiftRow") -> Cells:
 
 def _recorder(
     policy: str, served: Mapping[str, ServedPlayer], screens: int | None
-) -> "ShiftRecorder":
-    from logtriage.evaluation.shifts import scripted
-
+) -> ShiftRecorder:
     if policy in PLAYERS:
         return scripted(policy)
     if policy not in served:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 
@@ -10,10 +10,12 @@ from logtriage._lib.printable import counted
 from logtriage._lib.unread import kinds_of
 from logtriage.cli.figures import estimate
 from logtriage.cli.screens import number
+from logtriage.evaluation import Interval
+from logtriage.evaluation.incidents import in_order
+from logtriage.evaluation.keeping import UNNAMED
+from logtriage.evaluation.net_values import net_value_of_attempts
+from logtriage.evaluation.statistics import bound_of, mean_of_attempts
 from logtriage.grading import Graded
-
-if TYPE_CHECKING:
-    from logtriage.evaluation import Interval
 
 
 @attrs.define
@@ -66,8 +68,6 @@ class Tally:
 
     def summary(self) -> Iterator[str]:
         """The lines of the summary, for people."""
-        from logtriage.evaluation.keeping import UNNAMED
-
         yield f"{self.graded} graded; {self.unscored} unscored; {counted(self.bad, 'bad line')}"
         alone = len(self.agents) == 1
         for name, agent in self.agents.items():
@@ -137,29 +137,21 @@ def _count(attempts: Mapping[str, Sequence[float]]) -> int:
     return sum(map(len, attempts.values()))
 
 
-def _grade(agent: _Agent) -> "Interval | None":
+def _grade(agent: _Agent) -> Interval | None:
     """The mean grade of scored attempts, with an interval over incidents."""
-    from logtriage.evaluation.incidents import in_order
-    from logtriage.evaluation.statistics import mean_of_attempts
-
     return mean_of_attempts(agent.scores[name] for name in in_order(agent.scores))
 
 
 def _bound(agent: _Agent, bad: int) -> float | None:
     """The mean grade if each unscored attempt and each ``bad`` line counts 0."""
-    from logtriage.evaluation.statistics import bound_of
-
     names = dict.fromkeys((*agent.scores, *agent.lost))
     every = [[*agent.scores.get(name, ()), *agent.lost.get(name, ())] for name in names]
     bound, lines = bound_of(map(fmean, every), len(every)), sum(map(len, every))
     return bound and bound * lines / (lines + bad)  # nobody knows which incidents bad lines are of
 
 
-def _net(agent: _Agent, *, lost: bool = False) -> "Interval | None":
+def _net(agent: _Agent, *, lost: bool = False) -> Interval | None:
     """The net value, with an interval over incidents; with ``lost``, unscored attempts count 0."""
-    from logtriage.evaluation.incidents import in_order
-    from logtriage.evaluation.net_values import net_value_of_attempts
-
     every = [
         (
             [*agent.scores.get(name, ()), *(agent.lost.get(name, ()) if lost else ())],

@@ -16,6 +16,7 @@ from logtriage.drawing.ids import ALL_SPLITS, is_of_task
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.incident import Incident
+from logtriage.recorded import SHIPPED, RecordedTelemetry, open_bundle, shipped_incidents
 from logtriage.shift.shifts import is_shift
 from logtriage.world.loading import WorldLike, load_world
 from logtriage.world.model import World
@@ -134,9 +135,6 @@ def _recorded(
     digest: str | None,  # noqa: ARG001 (a bundle of another content is another bundle)
     task: str,
 ) -> Mapping[str, Incident]:
-    # Imported here: most evaluations have no recorded incidents.
-    from logtriage.recorded import RecordedTelemetry, open_bundle, shipped_incidents
-
     if bundle is None:
         return {row.id: row for row in shipped_incidents(RECORDED_TASKS[task])}
     opened = open_bundle(bundle)
@@ -151,6 +149,4 @@ def _recorded(
 
 @lru_cache(maxsize=1)
 def _shipped() -> Mapping[str, Incident]:
-    from logtriage.recorded import SHIPPED, shipped_incidents
-
     return {row.id: row for source in SHIPPED for row in shipped_incidents(source)}
