@@ -16,14 +16,12 @@ from logtriage.cli.console import emit, note, results, say
 from logtriage.cli.group import NOT_EXACT, SOME_BAD
 from logtriage.cli.options import (
     ALL,
-    Jobs,
     Json,
     OfWorld,
-    RayAddress,
+    Work,
     flag,
     named_tasks,
     option,
-    workers_in,
     world_in,
 )
 from logtriage.cli.screens import heading
@@ -45,6 +43,7 @@ _STYLES: Final = {
 
 
 def audit_(
+    *,
     task: Annotated[
         list[str] | None,
         option(
@@ -72,8 +71,7 @@ def audit_(
     ] = None,
     quick: Annotated[bool, flag("Take small samples, for a first look.", "--quick")] = False,
     of_world: OfWorld = None,
-    jobs: Jobs = None,
-    ray: RayAddress = None,
+    work: Work,
     as_json: Json = False,
 ) -> None:
     """Check tasks and rubrics for holes.
@@ -106,7 +104,7 @@ def audit_(
     verdicts: list[Verdict] = []
     shown: Subject | None = None
     with (
-        workers_in(jobs, ray) as workers,
+        work.workers() as workers,
         Bar(
             "auditing",
             "checks",

@@ -28,6 +28,7 @@ def convert(
     files: Annotated[
         list[str], argument("FILE", "JSON lines or a document, also gzipped; - is stdin.")
     ],
+    *,
     incident: Annotated[
         str | None,
         option(
@@ -46,9 +47,7 @@ def convert(
         list[str] | None,
         option("NAME", "A tool of the harness that is no action. May be repeated."),
     ] = None,
-    bundle: options.Bundle = None,
-    seal_file: options.SealFile = None,
-    of_world: options.OfWorld = None,
+    sources: options.Sources,
 ) -> None:
     """Turn conversations from other frameworks into transcripts.
 
@@ -57,7 +56,7 @@ def convert(
     calls are held against them. Rows that are the beginning of another row are left out, and
     rows that name the conversation that they are a part of are joined.
     """
-    incidents = options.incidents_in(bundle, seal_file, of_world)
+    incidents = sources.incidents  # a mistake in the options is said first
     counts = dict.fromkeys(_COUNTED, 0)
     unread: list[str] = []
     bad = BadLines()

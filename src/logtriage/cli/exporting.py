@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 from logtriage.cli.console import note
-from logtriage.cli.options import OfWorld, SealFile, argument, incidents_in, option
+from logtriage.cli.options import OfWorld, SealFile, Sources, argument, option
 from logtriage.errors import InvalidInput
 from logtriage.exporting import OPENED, write_alertmanager, write_labels, write_otlp
 
@@ -30,7 +30,7 @@ def otlp(
 
     Logs, traces and metrics are files of JSON lines.
     """
-    incident = incidents_in(None, seal_file, of_world)(incident_id)
+    incident = Sources(None, seal_file, of_world).incidents(incident_id)
     moment = _moment(opened)
     # The labels first: an incident that has none is refused before anything is written.
     answer = () if labels is None else (write_labels(incident, labels, moment),)
@@ -46,7 +46,7 @@ def alertmanager(
     of_world: OfWorld = None,
 ) -> None:
     """Write an incident's alerts as Alertmanager sends them."""
-    incident = incidents_in(None, seal_file, of_world)(incident_id)
+    incident = Sources(None, seal_file, of_world).incidents(incident_id)
     note(str(write_alertmanager(incident, out, _moment(opened))), "dim")
 
 

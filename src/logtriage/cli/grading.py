@@ -20,7 +20,7 @@ from logtriage.evaluation import keep_run
 from logtriage.evaluation.graded_files import grade_files
 from logtriage.evaluation.keeping import check_unused
 from logtriage.grading import Graded, grade_to_json, rubric_named
-from logtriage.roles.splits import splits_with
+from logtriage.roles.splits import ROLE_SPLITS, splits_with
 from logtriage.transcript import COMPLETED, Transcript
 
 
@@ -28,6 +28,7 @@ def grade(
     files: Annotated[
         list[str], argument("FILE", "Transcripts, one a line, also gzipped; - is stdin.")
     ],
+    *,
     rubric: Annotated[
         str | None,
         option(
@@ -48,12 +49,17 @@ def grade(
     strict: Annotated[
         bool, flag("Exit with 1 if an action could not be read.", "--strict")
     ] = False,
-    bundle: options.Bundle = None,
-    seal_file: options.SealFile = None,
-    of_world: options.OfWorld = None,
-    split_roles: options.OwnSplit = None,
-    jobs: options.Jobs = None,
-    ray: options.RayAddress = None,
+    found_in: options.Sources,
+    split_roles: Annotated[
+        str | None,
+        option(
+            "FILE",
+            "A role split of your own, for transcripts that name it. Built-in splits are known: "
+            f"{', '.join(ROLE_SPLITS)}.",
+            "--split-roles",
+        ),
+    ] = None,
+    work: options.Work,
     as_json: options.Json = False,
 ) -> None:
     """Grade transcripts, one JSON object a line, and sum them up beside always handing over.
@@ -67,7 +73,7 @@ def grade(
         rubric_named(rubric)  # before anything is read
     if out is not None:
         check_unused(out, fresh=fresh)
-    incidents = options.incidents_in(bundle, seal_file, of_world)
+    incidents = found_in.incidents
     own = options.role_split(split_roles)
     console, tally, bad = results(), Tally(), BadLines()
     lacks_fields = no_json = False
@@ -78,7 +84,7 @@ def grade(
             source.stat()  # a missing file is said before anything is read
     lost = "" if out is None else f", and {out} is not made"
     with (
-        options.workers_in(jobs, ray) as workers,
+        work.workers() as workers,
         Bar(
             "grading", "lines", lambda: f"by {workers}", kept=f"; the rest is not graded{lost}"
         ) as bar,

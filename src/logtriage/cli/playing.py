@@ -45,6 +45,7 @@ from logtriage.transcript import COMPLETED, transcript_of
 
 def play(
     incident_id: Annotated[str, argument("ID", "The incident, or the shift.")],
+    *,
     policy: Annotated[
         str, option("POLICY", "human, or a policy to watch, such as expert.")
     ] = HUMAN,
@@ -70,9 +71,7 @@ def play(
         Path | None,
         option("FILE", "Append the game to this file as it comes, for grade; a shift for report."),
     ] = None,
-    bundle: options.Bundle = None,
-    seal_file: options.SealFile = None,
-    of_world: options.OfWorld = None,
+    sources: options.Sources,
     as_json: options.Json = False,
 ) -> None:
     """Triage an incident yourself, or watch a policy.
@@ -84,8 +83,8 @@ def play(
     """
     if is_shift(incident_id):
         options.refuse_for_shifts(
-            kind=kind, world=of_world, bundle=bundle, split_roles=split_roles,
-            practice=practice, seal_file=seal_file,
+            kind=kind, world=sources.of_world, bundle=sources.bundle, split_roles=split_roles,
+            practice=practice, seal_file=sources.seal_file,
         )  # fmt: skip
         record = partial(shift_record, incident_id, policy)
         kept = Kept(out, lambda state, error=OPEN: json.dumps(record(state, error)))
@@ -94,7 +93,7 @@ def play(
             note(f"record appended to {out}, for report and replay", "dim")
         return
     roles = options.role_split(split_roles)
-    incidents = options.incidents_in(bundle, seal_file, of_world)
+    incidents = sources.incidents
     incident = incidents(incident_id)
     if kind:
         incident = incidents(_first_of(kind, incident, incidents))

@@ -35,39 +35,36 @@ from logtriage.roles import RoleSplit
 def compare(
     run_a: Annotated[Path, argument("RUN_A", "The directory of a run.")],
     run_b: Annotated[Path, argument("RUN_B", "Another run, or the same.")],
+    *,
     policy_a: Annotated[
         str | None, option("POLICY", "The policy of run A, where the two names differ.")
     ] = None,
     policy_b: Annotated[str | None, option("POLICY", "The policy of run B.")] = None,
     seal_file: options.SealFile = None,
-    value: options.Value = None,
-    cost_per_episode: options.CostPerEpisode = None,
-    token_prices: options.TokenPrices = None,
-    luck_adjusted: options.LuckAdjusted = False,
-    legend: options.Legend = False,
-    as_json: options.Json = False,
+    money: options.Money,
+    shown: options.ShownRun,
 ) -> None:
     """Compare two runs, incident by incident.
 
     Incidents that are graded in both runs count. Differences are B - A, with a paired bootstrap
     interval. Grades by different rubrics are not compared, nor are runs with different seals.
     """
-    prices = options.prices_in(value, cost_per_episode, token_prices)
+    prices = money.prices
     check_drawn_alike(run_a, run_b)
     a, b = loaded_runs([run_a, run_b], options.seal_in(seal_file))
     compared = compare_runs(a, b, policy_a=policy_a, policy_b=policy_b)
     keys = [(pair.task, pair.policy_a, pair.policy_b) for pair in compared]
-    money = () if prices is None else worth_differences(a, b, keys, prices)
-    if as_json:
-        worths = {(row.task, row.policy_a, row.policy_b): row for row in money}
+    worths = () if prices is None else worth_differences(a, b, keys, prices)
+    if shown.as_json:
+        by_pair = {(row.task, row.policy_a, row.policy_b): row for row in worths}
         for pair, key in zip(compared, keys, strict=True):
-            worth = {"money": attrs.asdict(worths[key])} if key in worths else {}
+            worth = {"money": attrs.asdict(by_pair[key])} if key in by_pair else {}
             emit({**attrs.asdict(pair), **worth})
     else:
         figures, names = Figures(), run_names([run_a, run_b])
-        put_comparisons(figures, compared, names, luck_adjusted=luck_adjusted)
-        put_worth_differences(figures, money, names)
-        if legend:
+        put_comparisons(figures, compared, names, luck_adjusted=shown.luck_adjusted)
+        put_worth_differences(figures, worths, names)
+        if shown.legend:
             figures.legend()
     note_splits(a, b, "A", "B")
     if policy_a is None and policy_b is None:
@@ -106,36 +103,31 @@ def _players(split: RoleSplit | None, *, with_fingerprint: bool) -> str:
 def report(
     run: options.RunDirectory,
     out: Annotated[Path | None, argument("OUT", "The page; RUN/report.html if not given.")] = None,
-    bases: options.Bases = None,
+    *,
+    page: options.Page,
     html: Annotated[bool, flag("Write a self-contained page.", "--html")] = False,
     show: Annotated[bool, flag("Write the page and open it in a browser.", "--open")] = False,
-    beliefs: options.Beliefs = None,
-    explain: options.ExplainWorst = None,
     seal_file: options.SealFile = None,
-    value: options.Value = None,
-    cost_per_episode: options.CostPerEpisode = None,
-    token_prices: options.TokenPrices = None,
-    luck_adjusted: options.LuckAdjusted = False,
-    legend: options.Legend = False,
-    as_json: options.Json = False,
+    money: options.Money,
+    shown: options.ShownRun,
 ) -> None:
     """Show the figures of a run, or write its HTML page; show those of shifts that play kept.
 
     The page is that of the replay command: figures, plots, and every episode tick by tick.
     """
-    prices = options.prices_in(value, cost_per_episode, token_prices)
+    prices = money.prices
     of_shifts = (file := shifts_file(run)).exists()
     if html or show:
         if of_shifts:
             raise InvalidInput(f"{run}: a run of shifts; logtriage replay writes its page")
-        figures = {"--json": as_json, "--value-of-incident": prices is not None}
-        figures |= {"--legend": legend, "--luck-adjusted": luck_adjusted}
+        figures = {"--json": shown.as_json, "--value-of-incident": prices is not None}
+        figures |= {"--legend": shown.legend, "--luck-adjusted": shown.luck_adjusted}
         if option := next((name for name, given in figures.items() if given), ""):
             raise InvalidInput(f"{option} prints figures; --html and --open write a page")
-        page = run / "report.html" if out is None else out
-        replay(run, None, page, bases, show, beliefs, explain, seal_file)
+        out = run / "report.html" if out is None else out
+        replay(run, None, out, page=page, show=show, seal_file=seal_file)
         return
-    if beliefs is not None or explain is not None or bases:
+    if page.beliefs is not None or page.explain is not None or page.bases:
         raise InvalidInput(
             "--base, --beliefs and --explain go with --html; compare prints two runs side by side"
         )
@@ -145,14 +137,14 @@ def report(
         )
     if of_shifts:
         options.refuse_for_shifts(
-            value_of_incident=value, luck_adjusted=luck_adjusted, seal_file=seal_file
+            value_of_incident=prices, luck_adjusted=shown.luck_adjusted, seal_file=seal_file
         )
-        put_shifts(shift_rows(file), as_json=as_json, legend=legend)
+        put_shifts(shift_rows(file), shown)
         for text in left_early(file):
             note(text, "dim")
         return
     (loaded,) = loaded_runs([run], options.seal_in(seal_file))
-    put_run(loaded, prices, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)
+    put_run(loaded, prices, shown)
     note_unfinished(loaded)
 
 
@@ -165,18 +157,14 @@ def note_unfinished(run: LoadedRun, whose: str = "") -> None:
         note(f"{there}; the command of an interrupted eval or mcp resumes it", "yellow")
 
 
-def put_run(
-    run: LoadedRun, prices: Prices | None, *, as_json: bool, legend: bool, luck_adjusted: bool
-) -> None:
+def put_run(run: LoadedRun, prices: Prices | None, shown: options.Shown) -> None:
     """Print the figures of a run: its repeats as one, and with ``prices`` its worth in money."""
     repeats = repeats_of(run)
     money = put_rows(
         summarise(run),
+        shown,
         repeats,
         tuple if prices is None else partial(worth_of, run, prices),
-        as_json=as_json,
-        legend=legend,
-        luck_adjusted=luck_adjusted,
     )
     for task in run.tasks:
         for name, group in attempts_on(run, task).items():
@@ -208,19 +196,16 @@ def put_run(
 
 def put_rows(
     rows: Sequence[Row],
+    shown: options.Shown,
     repeats: Sequence[Repeats] = (),
     worths: Callable[[], Sequence[Worth]] = tuple,
-    *,
-    as_json: bool,
-    legend: bool,
-    luck_adjusted: bool,
 ) -> Sequence[Worth]:
     """Print figures, as tables or as a JSON object per line; return what ``worths`` gives.
 
     ``worths`` is called after the other tables are printed: it raises InvalidInput if a cost is
     missing.
     """
-    if as_json:
+    if shown.as_json:
         money = worths()
         extra = {
             name: {(each.policy, each.task): attrs.asdict(each) for each in of_agents}
@@ -231,7 +216,7 @@ def put_rows(
             emit(attrs.asdict(row) | {name: of[key] for name, of in extra.items() if key in of})
         return money
     figures = Figures()
-    put_results(figures, rows, luck_adjusted=luck_adjusted)
+    put_results(figures, rows, luck_adjusted=shown.luck_adjusted)
     for row in rows:
         refused = counted(row.refused, "action")
         for count, what, first in (
@@ -243,6 +228,6 @@ def put_rows(
     put_repeats(figures, repeats)
     money = worths()
     put_worth(figures, money)
-    if legend:
+    if shown.legend:
         figures.legend()
     return money

@@ -12,6 +12,7 @@ from logtriage.actions import Malformed
 from logtriage.adapters.request_limits import EndpointError
 from logtriage.adapters.served import ENDPOINT, Endpoint, ServedPlayer, play_served
 from logtriage.adapters.shift_episode import ShiftEpisode
+from logtriage.cli import options
 from logtriage.cli.bar import Bar, what_is_kept
 from logtriage.cli.console import emit, messages, note, put, results, say
 from logtriage.cli.desk.session import LEAVE, YES, Session
@@ -68,26 +69,25 @@ _HELP = (
 
 def evaluate_shifts(
     policies: Sequence[str],
-    tasks: Sequence[str],
-    split: str,
-    numbers: range,
+    choice: options.Choice,
+    episodes: int,
     endpoint: Endpoint,
     concurrency: int,
     screens: int | None,
     out: Path | None,
+    shown: options.Shown,
     *,
     fresh: bool,
     retry_unscored: bool,
-    as_json: bool,
-    legend: bool,
 ) -> None:
     """Let players play shifts, and print a table for each task; ``out`` keeps them and goes on."""
-    every = {task: shift_ids(task, split, len(numbers), numbers.start) for task in tasks}
+    split = choice.split or options.SPLIT
+    every = {task: shift_ids(task, split, episodes, choice.start) for task in choice.shifts}
     # A model that is loaded here plays no shifts: the names below say so.
     served = served_players(policies, endpoint)
     recorders = {policy: _recorder(policy, served, screens) for policy in policies}
-    shown = "" if screens is None else f", screens {screens}"
-    settings = {name: f"{player.description}{shown}" for name, player in served.items()}
+    last = "" if screens is None else f", screens {screens}"
+    settings = {name: f"{player.description}{last}" for name, player in served.items()}
     settings = dict.fromkeys(policies, "") | settings
     rows: list[ShiftRow] = []
     errors: list[str] = []
@@ -111,7 +111,7 @@ def evaluate_shifts(
             wires = (wire for record in records for wire in record["actions"])
             unread[policy] += [w["reason"] for w in wires if w["action_type"] == MALFORMED]
             errors.append(next((record["error"] for record in records if record["error"]), ""))
-    put_shifts(rows, as_json=as_json, legend=legend)
+    put_shifts(rows, shown)
     for row, error in zip(rows, errors, strict=True):
         if row.unscored:
             first = f"{row.unscored} unscored; the first: {error}"
@@ -131,19 +131,16 @@ def evaluate_shifts(
         raise typer.Exit(SOME_BAD)
 
 
-def put_shifts(rows: Sequence[ShiftRow], *, as_json: bool, legend: bool) -> None:
-    """Print the figures of shifts: a table for each task, or a JSON object per line.
-
-    ``legend`` adds the meanings of the columns.
-    """
-    if as_json:
+def put_shifts(rows: Sequence[ShiftRow], shown: options.Shown) -> None:
+    """Print the figures of shifts: a table for each task, or a JSON object per line."""
+    if shown.as_json:
         for row in rows:
             emit(row)
         return
     for task in dict.fromkeys(row.task for row in rows):
         say(results(), heading(f"{task}, rubric shift/1"))
         Figures().put(map(_cells, (row for row in rows if row.task == task)))
-    if legend:
+    if shown.legend:
         say(results(), heading("LEGEND"))
         put(results(), facts(list(_MEANINGS)))
 
