@@ -67,7 +67,7 @@ def evaluate_(
     OpenAI-compatible endpoint is openai:MODEL; hf:DIR loads a model here, and plays --concurrency
     episodes at once.
     """
-    prices, endpoint = money.prices, asked.endpoint
+    prices = money.prices
     roles = options.role_split(split_roles)
     if choice.shifts:
         options.refuse_for_shifts(
@@ -77,7 +77,7 @@ def evaluate_(
             world=sources.world,
             explain=explain or None,
             value_of_incident=prices,
-            style=None if endpoint.style == STYLES[0] else endpoint.style,
+            style=None if asked.style == STYLES[0] else asked.style,
             seal_file=sources.seal_file,
             jobs=work.jobs,
             ray=work.ray,
@@ -87,8 +87,7 @@ def evaluate_(
             policies,
             choice,
             episodes,
-            endpoint,
-            asked.concurrency,
+            asked,
             screens,
             out,
             shown,
@@ -109,7 +108,7 @@ def evaluate_(
                 "dim",
             )
     models: dict[str, ServedPlayer | LocalPlayer] = {
-        **served.served_players(spec.policies, endpoint, roles),
+        **served.served_players(spec.policies, asked, roles),
         **served.loaded_players(spec.policies, asked, roles),
     }
 

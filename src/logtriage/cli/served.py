@@ -39,6 +39,8 @@ def _option(metavar: str, text: str) -> Any:
 #: The prefix of the name of a model in this process, and the options that such a model takes.
 LOCAL: Final = f"{LOADED}:"
 _LOCAL_TAKES: Final = ("max_tokens", "temperature", "seed")
+#: Options that change nothing, or are checked elsewhere, if nobody asks a served model.
+_ANY_TAKES: Final = ("concurrency", "template")
 TEMPLATES: Final = ("own", "tools")
 
 
@@ -109,15 +111,16 @@ class Models:
 
 
 def served_players(
-    policies: Sequence[str], endpoint: Endpoint, split: RoleSplit | None = None
+    policies: Sequence[str], models: Models, split: RoleSplit | None = None
 ) -> dict[str, ServedPlayer]:
     """A player for each policy with a served model; InvalidInput for options that none uses."""
+    endpoint = models.endpoint
     served = [policy for policy in policies if endpoints_in(policy)]
     loaded = any(policy.startswith(LOCAL) for policy in policies)
-    for field in () if served else attrs.fields(Endpoint):
-        default = {} if field.name == "extra" else field.default
-        if getattr(endpoint, field.name) != default and not (loaded and field.name in _LOCAL_TAKES):
-            option = "extra-body" if field.name == "extra" else field.name.replace("_", "-")
+    of_others = {*_ANY_TAKES, *(_LOCAL_TAKES if loaded else ())}
+    for field in () if served else attrs.fields(Models):
+        if field.name not in of_others and getattr(models, field.name) != field.default:
+            option = field.name.replace("_", "-")
             raise InvalidInput(f"--{option} goes with a model behind an endpoint, {ENDPOINT}MODEL")
     return {policy: served_player(policy, endpoint, split) for policy in served}
 

@@ -10,7 +10,7 @@ import typer
 from logtriage._lib.printable import counted
 from logtriage.actions import Malformed
 from logtriage.adapters.request_limits import EndpointError
-from logtriage.adapters.served import ENDPOINT, Endpoint, ServedPlayer, play_served
+from logtriage.adapters.served import ENDPOINT, ServedPlayer, play_served
 from logtriage.adapters.shift_episode import ShiftEpisode
 from logtriage.cli import options
 from logtriage.cli.bar import Bar, what_is_kept
@@ -19,7 +19,7 @@ from logtriage.cli.desk.session import LEAVE, YES, Session
 from logtriage.cli.figures import Cells, Figures, estimate
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.screens import facts, heading, number
-from logtriage.cli.served import served_players, tell_usage
+from logtriage.cli.served import Models, served_players, tell_usage
 from logtriage.cli.typed import HUMAN, OTHERS, commands, read_action
 from logtriage.errors import UnknownName
 from logtriage.evaluation.keeping import holding
@@ -71,8 +71,7 @@ def evaluate_shifts(
     policies: Sequence[str],
     choice: options.Choice,
     episodes: int,
-    endpoint: Endpoint,
-    concurrency: int,
+    models: Models,
     screens: int | None,
     out: Path | None,
     shown: options.Shown,
@@ -84,7 +83,7 @@ def evaluate_shifts(
     split = choice.split or options.SPLIT
     every = {task: shift_ids(task, split, episodes, choice.start) for task in choice.shifts}
     # A model that is loaded here plays no shifts: the names below say so.
-    served = served_players(policies, endpoint)
+    served = served_players(policies, models)
     recorders = {policy: _recorder(policy, served, screens) for policy in policies}
     last = "" if screens is None else f", screens {screens}"
     settings = {name: f"{player.description}{last}" for name, player in served.items()}
@@ -104,7 +103,7 @@ def evaluate_shifts(
                     recorders[policy],
                     settings=settings[policy],
                     file=file,
-                    workers=concurrency if policy in served else 1,
+                    workers=models.concurrency if policy in served else 1,
                     on_progress=bar.show,
                 )
             rows.append(shift_row(policy, task, records))

@@ -38,13 +38,16 @@ def check_extras(extra: Mapping[str, Any], services: Iterable[str]) -> None:
     if ranking is not None:
         check_ranking(ranking, services)
     cost = present(extra, COST)
-    is_number = isinstance(cost, int | float) and not isinstance(cost, bool)
-    if cost is not None and not (is_number and isfinite(cost) and cost >= 0):
+    if cost is not None and not (_is_number(cost) and isfinite(cost) and cost >= 0):
         raise InvalidInput(f"{COST}: expected a number from 0 on, got {cost!r:.60}")
     for name in attrs.fields_dict(Usage):
         count = present(extra, name)
         if count is not None and not (type(count) is int and count >= 0):
             raise InvalidInput(f"{name}: expected a whole number from 0 on, got {count!r:.60}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _amount(_: object, field: "attrs.Attribute[Any]", value: Any) -> None:
@@ -105,7 +108,7 @@ class Prices:
             counted = all(present(transcript.extra, name) is not None for name in TOKENS)
             return usage.cost(*self.per_million) if usage is not None and counted else None
         cost = present(transcript.extra, COST)
-        return float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None
+        return float(cost) if _is_number(cost) else None
 
 
 @attrs.frozen
