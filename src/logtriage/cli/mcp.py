@@ -84,6 +84,14 @@ def mcp(
         source = ctx.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
             raise InvalidInput(f"--{name.replace('_', '-')}: goes with --http")
+    if choice.shifts:
+        options.refuse_for_shifts(
+            split_roles=split_roles,
+            bundle=sources.bundle,
+            world=sources.of_world,
+            kind=choice.kind,
+            seal_file=sources.seal_file,
+        )
     from logtriage.adapters.mcp import serve_http, serve_stdio
 
     settings = Settings(
@@ -95,9 +103,6 @@ def mcp(
     if roles is not None and not http and len(role or ()) != 1:
         raise InvalidInput(f"--role: one of {', '.join(roles.names)}; several go with --http")
     if choice.shifts:
-        options.refuse_for_shifts(
-            split_roles=roles, bundle=sources.bundle, world=sources.of_world, kind=choice.kind
-        )
         split = choice.split or options.SPLIT
         tasks = (shift_ids(task, split, episodes, choice.start) for task in choice.shifts)
         ids = tuple(chain(*tasks))
