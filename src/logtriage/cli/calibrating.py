@@ -5,14 +5,12 @@ from collections.abc import Sequence
 from logtriage.cli.bar import Bar, loaded_runs
 from logtriage.cli.console import emit, note, say
 from logtriage.cli.figures import Cells, Figures, estimate, share, stacked
-from logtriage.cli.options import Json, Legend, RunDirectory, SealFile, seal_in
+from logtriage.cli.options import RunDirectory, SealFile, Shown, seal_in
 from logtriage.cli.screens import heading, number
 from logtriage.evaluation.calibration import Calibration, calibrate
 
 
-def calibration(
-    run: RunDirectory, seal_file: SealFile = None, legend: Legend = False, as_json: Json = False
-) -> None:
+def calibration(run: RunDirectory, *, seal_file: SealFile = None, shown: Shown) -> None:
     """Hold the confidences of a run against the truth.
 
     A confidence is stated with a root cause, and compared with the exact posterior too. By
@@ -22,7 +20,7 @@ def calibration(
     (loaded,) = loaded_runs([run], seal_in(seal_file))
     with Bar("weighing confidences", "episodes") as bar:
         rows = calibrate(loaded, bar.show)
-    if as_json:
+    if shown.as_json:
         for row in rows:
             emit(row)
         return
@@ -32,7 +30,7 @@ def calibration(
         _put(figures, [row for row in rows if row.task == task])
     if not any(row.stated for row in rows):
         note("no root cause was declared with a confidence", "yellow")
-    if legend:
+    if shown.legend:
         figures.legend()
 
 

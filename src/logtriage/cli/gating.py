@@ -1,6 +1,5 @@
 """``gate``: a run against a baseline, for agents in CI."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -12,7 +11,7 @@ from logtriage.cli.bar import loaded_runs
 from logtriage.cli.console import emit, note
 from logtriage.cli.figures import Cells, Figures
 from logtriage.cli.group import SOME_BAD
-from logtriage.cli.options import Json, Legend, SealFile, argument, flag, option, seal_in
+from logtriage.cli.options import SealFile, Shown, argument, flag, option, seal_in
 from logtriage.cli.reporting import note_splits, note_unfinished
 from logtriage.cli.screens import number
 from logtriage.evaluation import Check, Margins, Verdict, check_drawn_alike, gate_runs
@@ -38,6 +37,7 @@ _DEFAULT: Final = Margins()
 def gate(
     run: Annotated[Path, argument("RUN", "The directory of the new run.")],
     base: Annotated[Path, argument("BASE", "The directory of the baseline.")],
+    *,
     margin: Annotated[float, option("X", "How much lower the mean grade may be.")] = _DEFAULT.grade,
     mis_paged_margin: Annotated[
         float, option("X", "How much higher the share of mis-pages may be.")
@@ -51,8 +51,7 @@ def gate(
     ] = None,
     base_policy: Annotated[str | None, option("POLICY", "The policy of BASE.")] = None,
     seal_file: SealFile = None,
-    legend: Legend = False,
-    as_json: Json = False,
+    shown: Shown,
 ) -> None:
     """Check in CI that a run is no worse than a baseline.
 
@@ -66,11 +65,14 @@ def gate(
     check_drawn_alike(run, base)
     new, old = loaded_runs([run, base], seal_in(seal_file))
     checks = gate_runs(new, old, margins, policy=policy, base_policy=base_policy)
-    if as_json:
+    if shown.as_json:
         for check in checks:
             emit(check)
     else:
-        _print(checks, legend=legend)
+        figures = Figures()
+        figures.put(map(_cells, checks), names=2)
+        if shown.legend:
+            figures.legend()
     note_splits(new, old, "RUN", "BASE")
     if policy is None and base_policy is None:
         for line in pairing_notes(new, old, "RUN", "BASE"):
@@ -102,13 +104,6 @@ def reason_of(check: Check) -> str:
         return reason
     few = check.measure == "grade" and check.incidents < LEAST
     return f"{reason}; play {f'at least {LEAST} of them' if few else 'more of them'}"
-
-
-def _print(checks: Sequence[Check], *, legend: bool) -> None:
-    figures = Figures()
-    figures.put(map(_cells, checks), names=2)
-    if legend:
-        figures.legend()
 
 
 def _cells(check: Check) -> Cells:

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console, RenderableType
-from rich.text import Text
+from rich.console import Console
 
 from logtriage._lib.files import open_here
 from logtriage.actions import describe
-from logtriage.beliefs.explain import Explanation, why_unexplained
+from logtriage.beliefs.explain import Explanation
 from logtriage.cli import options
 from logtriage.cli.console import emit, messages, note, put, results, say
 from logtriage.cli.group import SOME_BAD
@@ -118,7 +117,7 @@ def play(
     say(console, f"{policy} on {incident.id}" if brief else "", "bold")
     why, luck = None, tuple[str, ...]()
     if explain and roles is None and state.is_closed and incident.setting is not None:
-        why, luck = _hindsight(state, explanation)
+        why, luck = hindsight(state, explanation)
     put(console, debrief(state, graded, roles, luck))
     if why is not None:
         put(console, why)
@@ -181,16 +180,6 @@ class Kept:
             file.write(line)
             file.truncate()
         self._place, self._written = place, line
-
-
-def _hindsight(
-    state: State, explanation: Explanation | None
-) -> tuple[RenderableType, tuple[str, ...]]:
-    """(text on the belief beside each action, or why there is none; what was right by luck)."""
-    reason = why_unexplained(state.incident)
-    if reason is not None:
-        return Text(f"not explained: {reason}", "dim"), ()
-    return hindsight(state, explanation)
 
 
 def _check_place(roles: RoleSplit | None) -> None:

@@ -18,7 +18,8 @@ from logtriage.errors import InvalidInput, UnknownName
 from logtriage.incident import Incident
 from logtriage.recorded import SHIPPED, RecordedTelemetry, open_bundle, shipped_incidents
 from logtriage.shift.shifts import is_shift
-from logtriage.world.loading import WorldLike, load_world
+from logtriage.tasks import as_world
+from logtriage.world.loading import WorldLike
 from logtriage.world.model import World
 
 #: The task of all recorded incidents at hand.
@@ -53,10 +54,6 @@ def digest_of(bundle: bytes) -> str:
     return blake2b(bundle, digest_size=8).hexdigest()
 
 
-def _loaded(world: WorldLike | None) -> World | None:
-    return world if world is None or isinstance(world, World) else load_world(world)
-
-
 @attrs.frozen
 class Incidents:
     """Finds incidents by id; grading uses it as a resolver, and it can go to other processes.
@@ -70,7 +67,7 @@ class Incidents:
     bundle: Path | None = None
     digest: str | None = None
     seal: Seal | None = None
-    world: World | None = attrs.field(default=None, converter=_loaded)
+    world: World | None = attrs.field(default=None, converter=attrs.converters.optional(as_world))
 
     @classmethod
     def of(

@@ -17,7 +17,7 @@ from logtriage.evaluation.cell_files import SHIFTS, append, mend, read_lines, re
 from logtriage.evaluation.manifest import RUN_FILE
 from logtriage.evaluation.net_values import net_value
 from logtriage.evaluation.parallel import threaded
-from logtriage.evaluation.statistics import Interval, mean_interval
+from logtriage.evaluation.statistics import Interval, mean_interval, mean_known
 from logtriage.shift import (
     Shift,
     ShiftState,
@@ -187,10 +187,6 @@ def shift_row(policy: str, task: str, records: Sequence[Mapping[str, Any]]) -> S
     grades = [record["grade"] for record in scored]
     count = max(1, len(scored))
 
-    def mean(name: str) -> float | None:
-        known = [graded[name] for graded in grades if graded[name] is not None]
-        return sum(known) / len(known) if known else None
-
     return ShiftRow(
         policy,
         task,
@@ -198,8 +194,8 @@ def shift_row(policy: str, task: str, records: Sequence[Mapping[str, Any]]) -> S
         unscored=len(records) - len(scored),
         score=mean_interval([graded["score"] for graded in grades]),
         net=net_value([(record["grade"]["score"], record["forward_all"]) for record in scored]),
-        mtta=mean("mtta"),
-        mttr=mean("mttr"),
+        mtta=mean_known(graded["mtta"] for graded in grades),
+        mttr=mean_known(graded["mttr"] for graded in grades),
         incidents=sum(len(graded["incidents"]) for graded in grades) / count,
         missed=sum(graded["missed"] for graded in grades) / count,
         handed_over=sum(graded["handed_over"] for graded in grades) / count,

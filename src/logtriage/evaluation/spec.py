@@ -11,7 +11,7 @@ from logtriage.drawing.kinds import check_kinds, ids_of_kinds
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents
 from logtriage.roles import RoleSplit
-from logtriage.roles.splits import SplitLike, get_role_split
+from logtriage.roles.splits import get_role_split
 from logtriage.tasks import get_task, world_of_tasks
 from logtriage.world.loading import WorldLike
 from logtriage.world.model import World
@@ -21,10 +21,6 @@ def _distinct(names: Iterable[str]) -> tuple[str, ...]:
     if isinstance(names, str):
         raise InvalidInput(f"expected a list of names, got the string {names!r}")
     return tuple(dict.fromkeys(names))
-
-
-def _as_split(split: SplitLike | None) -> RoleSplit | None:
-    return None if split is None else get_role_split(split)
 
 
 def _not_empty(_: Any, field: "attrs.Attribute[Any]", value: tuple[str, ...]) -> None:
@@ -54,7 +50,9 @@ class RunSpec:
     split: str = "test"
     episodes: int = 100
     start: int = 0
-    role_split: RoleSplit | None = attrs.field(default=None, converter=_as_split)
+    role_split: RoleSplit | None = attrs.field(
+        default=None, converter=attrs.converters.optional(get_role_split)
+    )
     _world: WorldLike | None = attrs.field(default=None, kw_only=True)
     incidents: Mapping[str, tuple[str, ...]] | None = attrs.field(
         default=None, kw_only=True, hash=False
