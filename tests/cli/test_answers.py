@@ -31,6 +31,10 @@ def test_thirty_answers_are_graded_in_one_command(tmp_path: Path) -> None:
                       "agent", "--value-of-incident", 100, "--json")  # fmt: skip
     (pair,) = lines(rival)
     assert pair["money"]["a"] == 0.0
+    figures = logtriage("compare", out, out, "--value-of-incident", 100, "--legend").stdout
+    tables, legend = figures.split("LEGEND\n")  # a single one, after the tables of money
+    assert "worth A" in tables
+    assert "worth A" in legend
 
 
 def test_a_wrong_sheet_is_refused_with_every_mistake(tmp_path: Path) -> None:

@@ -131,6 +131,7 @@ def test_a_person_plays_line_by_line_and_what_was_earned_is_kept(tmp_path: Path)
         (("eval", "oracle", *CELL, "--split-roles", "trio"), "--split-roles is not for shifts"),
         (("play", "busy_shift-v1/test/0", "--world", "teashop"), "--world is not for shifts"),
         (("play", SHIFT, "--practice"), "--practice is not for shifts"),
+        (("mcp", "--out", "unused", *CELL, "--seal-file", "key"), "--seal-file is not for shifts"),
         (("eval", "oracle", "--screens", 3), "--screens is for shifts"),
         (("eval", "oracle", *CELL, "--task", "single_crash-v4"), "take a run each"),
         (("eval", "oracle", *CELL, "--temperature", 1), "--temperature goes with"),

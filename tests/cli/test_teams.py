@@ -81,7 +81,7 @@ def test_eval_and_report_tell_of_refused_actions(tmp_path: Path) -> None:
 def test_the_name_of_a_team_breaks_between_its_roles() -> None:
     text = StringIO()
     team = "triage=expert,escalation=observer,remediation=expert"
-    Figures(Console(width=50, file=text)).put(["policy", "mean grade"], [[team, "0.912"]])
+    Figures(Console(width=50, file=text)).put([{"policy": team, "mean grade": "0.912"}])
     assert "\nescalation=observer," in text.getvalue()
 
 

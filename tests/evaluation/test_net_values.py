@@ -10,7 +10,8 @@ import pytest
 from rich.console import Console
 
 from logtriage import HandOver, Incident, grade, initial_state, make_incident, transition
-from logtriage.cli.tables import print_comparisons, print_rows
+from logtriage.cli.figures import Figures
+from logtriage.cli.tables import put_comparisons, put_results
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import (
     LoadedRun,
@@ -87,7 +88,7 @@ def test_hand_overs_by_worth_are_a_column_for_each_worth() -> None:
     interval = Interval(0.0, 0.0, 0.0)
     figures = (interval, 0.0, 0.0, 0.0, 0.0, None, 0.0, None, None, 0)
     row = Row("mine", TASK, "logtriage/3", 3, 0, *figures, net=net)
-    shown = _printed(print_rows, [row]).split("handed over ")[1].splitlines()
+    shown = _printed(put_results, [row]).split("handed over ")[1].splitlines()
     assert [line.split() for line in shown[:3]] == [
         ["0.5", "0.7"], ["at", "a", "worth", "of", "(2)", "(1)"], ["mine", "50.0%", "100%"],
     ]  # fmt: skip
@@ -110,7 +111,9 @@ def test_what_has_no_ratio_is_refused(above: list[int], below: list[int], messag
 
 def _printed(put: Any, *shown: Any) -> str:
     out = StringIO()
-    put(Console(file=out, width=200), *shown, legend=True)
+    figures = Figures(Console(file=out, width=200))
+    put(figures, *shown)
+    figures.legend()
     return out.getvalue()
 
 
@@ -118,7 +121,7 @@ def test_runs_are_compared_by_it(run: LoadedRun) -> None:
     unknown = attrs.evolve(run, incidents=cast(Any, free))
     (plain,) = compare_runs(unknown, unknown, policy_a="expert", policy_b="oracle")
     assert plain.net is None
-    assert "net" not in _printed(print_comparisons, [plain], ("A", "B"))
+    assert "net" not in _printed(put_comparisons, [plain], ("A", "B"))
     (comparison,) = compare_runs(run, run, policy_a="expert", policy_b="oracle")
     rows = {row.policy: row for row in summarise(run)}
     assert comparison.net is not None
@@ -127,6 +130,6 @@ def test_runs_are_compared_by_it(run: LoadedRun) -> None:
     assert comparison.net.difference.mean == pytest.approx(
         comparison.net.b - comparison.net.a, abs=1e-12
     )
-    shown = _printed(print_comparisons, [comparison], ("A", "B"))
+    shown = _printed(put_comparisons, [comparison], ("A", "B"))
     assert "net A" in shown
     assert f"{comparison.net.b:.3f}" in shown

@@ -14,6 +14,10 @@ from logtriage.cli.group import SOME_BAD, UNUSABLE
 from logtriage.cli.options import argument, option
 from logtriage.cli.reporting import put_run
 from logtriage.errors import listed_first
+from logtriage.evaluation.answers import grade_answers, records_of
+from logtriage.evaluation.sheets import NOTHING, SheetError
+from logtriage.evaluation.sheets import template as write_template
+from logtriage.recorded import SHIPPED
 
 
 def template(
@@ -26,11 +30,8 @@ def template(
     out: Annotated[Path, argument("OUT", "The sheet: CSV, or JSONL if named .jsonl.")],
 ) -> None:
     """Write an empty answer sheet: a row for each recorded incident. It replaces no file."""
-    from logtriage.evaluation.answers import records_of
-    from logtriage.evaluation.sheets import NOTHING, template
-
     ids = list(records_of(source))
-    template(ids, out)
+    write_template(ids, out)
     note(
         f"wrote {out}: {counted(len(ids), 'row')}. Each needs a root_cause (a service, or "
         f"{NOTHING}) or a yes as handed_over; without a fault_class "
@@ -42,14 +43,12 @@ def template(
 def grade(
     sheet: Annotated[Path, argument("FILE", "The filled sheet.")],
     out: Annotated[Path, option("DIR", "Keep the run here, for report, compare, gate.")],
+    *,
     agent: Annotated[str, option("NAME", "The name of the agent in the run.")] = "agent",
     bundle: options.Bundle = None,
     fresh: options.Fresh = False,
-    value: options.Value = None,
-    cost_per_episode: options.CostPerEpisode = None,
-    token_prices: options.TokenPrices = None,
-    legend: options.Legend = False,
-    as_json: options.Json = False,
+    money: options.Money,
+    shown: options.Shown,
 ) -> None:
     """Grade an answer sheet: make a run of it, and show its figures.
 
@@ -57,11 +56,7 @@ def grade(
     always giving the commonest answer. A sheet with a mistake is not graded: of each wrong row the
     first mistake is named, with its line and column.
     """
-    from logtriage.evaluation.answers import grade_answers, records_of
-    from logtriage.evaluation.sheets import SheetError
-    from logtriage.recorded import SHIPPED
-
-    prices = options.prices_in(value, cost_per_episode, token_prices)
+    prices = money.prices
     sources = SHIPPED if bundle is None else (str(bundle),)
     try:
         with Bar("grading", "answers"):
@@ -71,7 +66,7 @@ def grade(
             fail(mistake)
         raise typer.Exit(UNUSABLE) from None
     (loaded,) = loaded_runs([out])
-    put_run(loaded, prices, as_json=as_json, legend=legend, luck_adjusted=False)
+    put_run(loaded, prices, shown)
     if graded.repeats > 1:
         note(f"{graded.repeats} rows for each incident: the repeats of one agent", "dim")
     if graded.ungraded:

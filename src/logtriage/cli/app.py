@@ -20,7 +20,7 @@ from logtriage.cli.exporting import alertmanager
 from logtriage.cli.exporting import otlp as export_otlp
 from logtriage.cli.gating import gate
 from logtriage.cli.grading import grade
-from logtriage.cli.group import Command, Commands, Group
+from logtriage.cli.group import Command, Commands, Group, expanded
 from logtriage.cli.importing import capture, nezha, petshop, topology
 from logtriage.cli.mcp import mcp
 from logtriage.cli.playing import play
@@ -87,7 +87,7 @@ def _add(
 ) -> None:
     for name, (command, examples) in commands.items():
         usage = _usage(command.__doc__, *examples)
-        group.command(name, cls=Command, help=usage)(command)
+        group.command(name, cls=Command, help=usage)(expanded(command))
 
 
 def _group(

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from rich.console import Console
 from rich.text import Text
 
 from logtriage._lib.printable import counted
@@ -15,14 +16,12 @@ from logtriage.cli.console import emit, note, results, say
 from logtriage.cli.group import NOT_EXACT, SOME_BAD
 from logtriage.cli.options import (
     ALL,
-    Jobs,
     Json,
     OfWorld,
-    RayAddress,
+    Work,
     flag,
     named_tasks,
     option,
-    workers_in,
     world_in,
 )
 from logtriage.cli.screens import heading
@@ -31,8 +30,6 @@ from logtriage.grading import rubric_named
 from logtriage.tasks import names_world
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from logtriage.audit import Finding, Subject, Verdict
 
 _STYLES: Final = {
@@ -46,6 +43,7 @@ _STYLES: Final = {
 
 
 def audit_(
+    *,
     task: Annotated[
         list[str] | None,
         option(
@@ -73,8 +71,7 @@ def audit_(
     ] = None,
     quick: Annotated[bool, flag("Take small samples, for a first look.", "--quick")] = False,
     of_world: OfWorld = None,
-    jobs: Jobs = None,
-    ray: RayAddress = None,
+    work: Work,
     as_json: Json = False,
 ) -> None:
     """Check tasks and rubrics for holes.
@@ -107,7 +104,7 @@ def audit_(
     verdicts: list[Verdict] = []
     shown: Subject | None = None
     with (
-        workers_in(jobs, ray) as workers,
+        work.workers() as workers,
         Bar(
             "auditing",
             "checks",
@@ -136,7 +133,7 @@ def audit_(
     close(verdicts)
 
 
-def print_finding(console: "Console", finding: "Finding") -> None:
+def print_finding(console: Console, finding: "Finding") -> None:
     """Print a finding on one line."""
     verdict = str(finding.verdict)
     line = Text.assemble(

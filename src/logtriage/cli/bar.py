@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
 from types import TracebackType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -15,9 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from logtriage._lib.seal import Seal
 from logtriage.cli.console import messages, note
 from logtriage.cli.group import INTERRUPTED
-
-if TYPE_CHECKING:
-    from logtriage.evaluation import LoadedRun
+from logtriage.evaluation import LoadedRun, load_run
 
 #: Seconds between lines where there is no terminal; shorter work prints no line.
 EVERY: Final = 10.0
@@ -115,9 +113,7 @@ def what_is_kept(out: Path | None) -> str:
     return f" are kept in {out}; the same command resumes"
 
 
-def loaded_runs(directories: Iterable[Path], seal: Seal | None = None) -> "list[LoadedRun]":
+def loaded_runs(directories: Iterable[Path], seal: Seal | None = None) -> list[LoadedRun]:
     """Read and grade runs, with a bar; raises as :func:`logtriage.evaluation.load_run`."""
-    from logtriage.evaluation import load_run
-
     with Bar("reading", "episodes") as bar:
         return [load_run(directory, seal=seal, on_progress=bar.show) for directory in directories]

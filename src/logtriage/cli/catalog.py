@@ -8,12 +8,13 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from logtriage.cli.console import emit, put, results, say
-from logtriage.cli.options import Bundle, Json, OfWorld, SealFile, argument, flag, seal_in, world_in
+from logtriage.cli.options import Json, OfWorld, Sources, argument, flag, world_in
 from logtriage.cli.screens import facts, heading, screen, truth
 from logtriage.codec import truth_to_json
 from logtriage.drawing.ids import SEALED, SPLITS
 from logtriage.incident import Incident
 from logtriage.observation import observe
+from logtriage.recorded import HISTORY, SHIPPED, shipped_incidents
 from logtriage.rendering import render_observation, system_prompt
 from logtriage.state import initial_state
 from logtriage.tasks import BENCHMARK_FOG, TaskSpec, as_world, get_task, tasks_of
@@ -85,8 +86,6 @@ def _sheet(task: TaskSpec) -> Iterator[tuple[str, str]]:
 
 
 def _recorded() -> RenderableType:
-    from logtriage.recorded import HISTORY, SHIPPED, shipped_incidents
-
     shipped = [incident for source in SHIPPED for incident in shipped_incidents(source)]
     rows = [(incident.id, f"{incident.task}, rubric {incident.rubric}") for incident in shipped]
     return facts([*rows, *(("history", entry) for entry in HISTORY)])
@@ -94,24 +93,21 @@ def _recorded() -> RenderableType:
 
 def show(
     ids: Annotated[list[str], argument("ID", "Incident ids.")],
+    *,
     with_truth: Annotated[
         bool, flag("Show the answer instead of the first screen.", "--truth")
     ] = False,
     prompt: Annotated[
         bool, flag("Also show the system prompt, which has the rules.", "--prompt")
     ] = False,
-    bundle: Bundle = None,
-    seal_file: SealFile = None,
-    of_world: OfWorld = None,
+    sources: Sources,
     as_json: Json = False,
 ) -> None:
     """Show incidents as an agent first sees them, or the answers.
 
     An incident id is TASK/SPLIT/NUMBER, such as cascading_failure-v4/test/1464.
     """
-    from logtriage.evaluation import Incidents
-
-    incidents = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))
+    incidents = sources.incidents
     for incident in map(incidents, ids):
         if as_json:
             emit(truth_to_json(incident) if with_truth else _screen_json(incident, prompt))

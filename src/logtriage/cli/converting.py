@@ -1,27 +1,17 @@
 """``convert``: conversations recorded by other frameworks."""
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import IO, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
 from logtriage._lib.printable import counted
 from logtriage._lib.unread import kinds_of
+from logtriage.cli import options
 from logtriage.cli.bar import Bar
 from logtriage.cli.console import MOST_ALIKE, BadLines, emit, note
 from logtriage.cli.group import SOME_BAD
-from logtriage.cli.options import (
-    Bundle,
-    OfWorld,
-    SealFile,
-    argument,
-    flag,
-    option,
-    seal_in,
-    world_in,
-)
+from logtriage.cli.options import argument, flag, option
 from logtriage.codec import unstructure_transcript
 from logtriage.conversations.convert import convert_files
 from logtriage.conversations.wires import Style
@@ -38,6 +28,7 @@ def convert(
     files: Annotated[
         list[str], argument("FILE", "JSON lines or a document, also gzipped; - is stdin.")
     ],
+    *,
     incident: Annotated[
         str | None,
         option(
@@ -56,9 +47,7 @@ def convert(
         list[str] | None,
         option("NAME", "A tool of the harness that is no action. May be repeated."),
     ] = None,
-    bundle: Bundle = None,
-    seal_file: SealFile = None,
-    of_world: OfWorld = None,
+    sources: options.Sources,
 ) -> None:
     """Turn conversations from other frameworks into transcripts.
 
@@ -67,12 +56,7 @@ def convert(
     calls are held against them. Rows that are the beginning of another row are left out, and
     rows that name the conversation that they are a part of are joined.
     """
-    from logtriage.evaluation import Incidents
-
-    incidents = Incidents.of(bundle, seal_in(seal_file), world_in(of_world))
-    sources: list[Path | IO[bytes]] = [
-        sys.stdin.buffer if name == "-" else Path(name) for name in files
-    ]
+    incidents = sources.incidents  # a mistake in the options is said first
     counts = dict.fromkeys(_COUNTED, 0)
     unread: list[str] = []
     bad = BadLines()
@@ -92,7 +76,7 @@ def convert(
     with Bar("converting", "rows", kept="; the rest is not converted") as bar:
         bar.show(0, total=None)
         for reading in convert_files(
-            sources,
+            options.sources_in(files),
             incident_at=incident,
             messages_at=messages,
             style=style,

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Annotated
 
 from logtriage.cli.console import note
-from logtriage.cli.options import OfWorld, SealFile, argument, option, seal_in, world_in
+from logtriage.cli.options import OfWorld, SealFile, Sources, argument, option
 from logtriage.errors import InvalidInput
+from logtriage.exporting import OPENED, write_alertmanager, write_labels, write_otlp
 
 _IncidentId = Annotated[str, argument("ID", "A drawn incident.")]
 _Folder = Annotated[Path, argument("OUT", "The folder to write into.")]
@@ -29,10 +30,7 @@ def otlp(
 
     Logs, traces and metrics are files of JSON lines.
     """
-    from logtriage.evaluation import Incidents
-    from logtriage.exporting import write_labels, write_otlp
-
-    incident = Incidents.of(None, seal_in(seal_file), world_in(of_world))(incident_id)
+    incident = Sources(None, seal_file, of_world).incidents(incident_id)
     moment = _moment(opened)
     # The labels first: an incident that has none is refused before anything is written.
     answer = () if labels is None else (write_labels(incident, labels, moment),)
@@ -48,16 +46,11 @@ def alertmanager(
     of_world: OfWorld = None,
 ) -> None:
     """Write an incident's alerts as Alertmanager sends them."""
-    from logtriage.evaluation import Incidents
-    from logtriage.exporting import write_alertmanager
-
-    incident = Incidents.of(None, seal_in(seal_file), world_in(of_world))(incident_id)
+    incident = Sources(None, seal_file, of_world).incidents(incident_id)
     note(str(write_alertmanager(incident, out, _moment(opened))), "dim")
 
 
 def _moment(text: str | None) -> datetime:
-    from logtriage.exporting import OPENED
-
     if text is None:
         return OPENED
     try:

@@ -1,6 +1,6 @@
 """Figures in a terminal: tables that fit it, shares, means with their intervals."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from rich.cells import cell_len
@@ -8,8 +8,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from logtriage._lib.grouping import grouped
 from logtriage._lib.printable import spelled
-from logtriage.cli.console import put, say
+from logtriage.cli.console import put, results, say
 from logtriage.cli.screens import facts, heading, number
 from logtriage.evaluation import Interval
 from logtriage.report.columns import DETAILS, HEADLINE
@@ -68,6 +69,10 @@ _MEANINGS: Final = {
 }
 
 
+#: The cells of a row, by the titles of their columns.
+Cells = Mapping[str, Cell]
+
+
 class Figures:
     """Prints tables of figures, and at the end the meanings of their columns.
 
@@ -75,33 +80,30 @@ class Figures:
     for each of its figures.
     """
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
+    def __init__(self, console: Console | None = None) -> None:
+        self.console = results() if console is None else console
         self._titles: dict[str, None] = {}
 
-    def put(self, titles: Sequence[str], rows: Iterable[Sequence[Cell]], *, names: int = 1) -> None:
-        """Print a table, with a cell for each title, and a blank line; nothing without rows.
+    def put(self, rows: Iterable[Cells], *, names: int = 1) -> None:
+        """Print a table of rows with the same titles, and a blank line; nothing without rows.
 
         The first ``names`` columns name the row. A title may have line breaks; a column whose title
         has a bracket is left-aligned. A column without a single figure is left out.
         """
-        texts = [list(map(_text, row)) for row in rows]
-        if not texts:
+        columns = {
+            title: column
+            for at, (title, column) in enumerate(_columns(rows).items())
+            if at < names or any(cell.plain != NO_FIGURE for cell in column)
+        }
+        if not columns:
             return
-        kept = [
-            at
-            for at in range(len(titles))
-            if at < names or any(row[at].plain != NO_FIGURE for row in texts)
-        ]
-        titles = [titles[at] for at in kept]
-        self._titles.update(dict.fromkeys(map(plain_title, titles[names:])))
-        cells = [[row[at] for at in kept] for row in texts]
-        table = self._table(titles, cells, names)
+        self._titles.update(dict.fromkeys(map(plain_title, list(columns)[names:])))
+        table = self._table(columns, names)
         if table is None:
-            self._stack(titles, cells, names)
+            self._stack(columns, names)
         else:
-            put(self._console, table)
-            say(self._console)
+            put(self.console, table)
+            say(self.console)
 
     def legend(self) -> None:
         """Print the meaning of each printed column, once for columns with the same meaning."""
@@ -111,48 +113,47 @@ class Figures:
             if meaning := next((_MEANINGS[key] for key in keys if key in _MEANINGS), ""):
                 meanings.setdefault(meaning, title)
         if meanings:
-            say(self._console, heading("LEGEND"))
-            put(self._console, facts([(title, meaning) for meaning, title in meanings.items()]))
+            say(self.console, heading("LEGEND"))
+            put(self.console, facts([(title, meaning) for meaning, title in meanings.items()]))
 
-    def _table(
-        self, titles: Sequence[str], cells: Sequence[Sequence[Text]], names: int
-    ) -> Table | None:
-        columns = [[title, *(row[at].plain for row in cells)] for at, title in enumerate(titles)]
-        widths = [max(map(_widest, column)) for column in columns]
-        room = self._console.width - sum(widths[names:]) - _GAP * (len(titles) - 1)
-        if sum(widths[:names]) > room:
-            cells = [[*map(_at_commas, row[:names]), *row[names:]] for row in cells]
-            columns = [
-                [title, *(row[at].plain for row in cells)] for at, title in enumerate(titles)
-            ]
-            widths[:names] = [
-                min(max(map(_widest, column)), room // names) for column in columns[:names]
-            ]
-            if any(
-                width < min(_NAME, max(map(_widest, column)))
-                for width, column in zip(widths[:names], columns, strict=False)
-            ):
-                return None
+    def _table(self, columns: Mapping[str, list[Text]], names: int) -> Table | None:
+        """The table; None if there is no room for the names."""
+        widths = {title: _widest(title, column) for title, column in columns.items()}
+        naming, figures = list(columns)[:names], list(columns)[names:]
+        room = self.console.width - _GAP * (len(columns) - 1)
+        room -= sum(widths[title] for title in figures)
+        if sum(widths[title] for title in naming) > room:
+            columns = {**columns, **{name: list(map(_at_commas, columns[name])) for name in naming}}
+            for name in naming:
+                wanted = _widest(name, columns[name])
+                widths[name] = min(wanted, room // names)
+                if widths[name] < min(_NAME, wanted):
+                    return None
         table = _empty()
-        for at, (title, width) in enumerate(zip(titles, widths, strict=True)):
-            left = at < names or "[" in title
+        for title, width in widths.items():
+            left = title in naming or "[" in title
             table.add_column(
                 title, width=width, overflow="fold", justify="left" if left else "right"
             )
-        for row in cells:
+        for row in zip(*columns.values(), strict=True):
             table.add_row(*row)
         return table
 
-    def _stack(self, titles: Sequence[str], rows: Sequence[Sequence[Text]], names: int) -> None:
-        for row in rows:
+    def _stack(self, columns: Mapping[str, list[Text]], names: int) -> None:
+        figures = list(map(plain_title, columns))[names:]
+        for row in zip(*columns.values(), strict=True):
             cells = [" ".join(cell.plain.split("\n")) for cell in row]
             whose = ", ".join(cells[:names])
-            if cell_len(whose) > self._console.width:
+            if cell_len(whose) > self.console.width:
                 whose = ",\n".join(cells[:names])
-            say(self._console, Text(whose, "bold"))
-            shown = zip(map(plain_title, titles[names:]), cells[names:], strict=True)
-            put(self._console, facts([(title, cell) for title, cell in shown if cell]))
-            say(self._console)
+            say(self.console, Text(whose, "bold"))
+            shown = zip(figures, cells[names:], strict=True)
+            put(self.console, facts([(title, cell) for title, cell in shown if cell]))
+            say(self.console)
+
+
+def _columns(rows: Iterable[Cells]) -> dict[str, list[Text]]:
+    return grouped((title, _text(cell)) for row in rows for title, cell in row.items())
 
 
 def _text(cell: Cell) -> Text:
@@ -164,21 +165,22 @@ def _at_commas(name: Text) -> Text:
     return Text(name.plain.replace(",", ",\n"), name.style)
 
 
-def _widest(text: str) -> int:
-    return max(map(cell_len, text.split("\n")))
+def _widest(title: str, column: Iterable[Text]) -> int:
+    """The width of the longest line of a column."""
+    return max(cell_len(line) for text in (title, *column) for line in str(text).split("\n"))
 
 
 def _empty() -> Table:
     return Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False, header_style="dim")
 
 
-def listed(titles: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Table:
+def listed(rows: Iterable[Cells]) -> Table:
     """A table of text, whose long cells are folded."""
-    table = _empty()
-    for title in titles:
+    table, columns = _empty(), _columns(rows)
+    for title in columns:
         table.add_column(title, overflow="fold")
-    for row in rows:
-        table.add_row(*map(_text, row))
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*row)
     return table
 
 

@@ -1,6 +1,5 @@
 """``gate``: a run against a baseline, for agents in CI."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -9,13 +8,14 @@ from rich.text import Text
 
 from logtriage._lib.printable import counted
 from logtriage.cli.bar import loaded_runs
-from logtriage.cli.console import emit, note, results
-from logtriage.cli.figures import Figures
+from logtriage.cli.console import emit, note
+from logtriage.cli.figures import Cells, Figures
 from logtriage.cli.group import SOME_BAD
-from logtriage.cli.options import Json, Legend, SealFile, argument, flag, option, seal_in
+from logtriage.cli.options import SealFile, Shown, argument, flag, option, seal_in
 from logtriage.cli.reporting import note_splits, note_unfinished
 from logtriage.cli.screens import number
-from logtriage.evaluation import Check, Margins, Verdict
+from logtriage.evaluation import Check, Margins, Verdict, check_drawn_alike, gate_runs
+from logtriage.evaluation.compare import pairing_notes
 from logtriage.evaluation.gate import LEAST
 from logtriage.report.text import NO_FIGURE
 
@@ -37,6 +37,7 @@ _DEFAULT: Final = Margins()
 def gate(
     run: Annotated[Path, argument("RUN", "The directory of the new run.")],
     base: Annotated[Path, argument("BASE", "The directory of the baseline.")],
+    *,
     margin: Annotated[float, option("X", "How much lower the mean grade may be.")] = _DEFAULT.grade,
     mis_paged_margin: Annotated[
         float, option("X", "How much higher the share of mis-pages may be.")
@@ -50,8 +51,7 @@ def gate(
     ] = None,
     base_policy: Annotated[str | None, option("POLICY", "The policy of BASE.")] = None,
     seal_file: SealFile = None,
-    legend: Legend = False,
-    as_json: Json = False,
+    shown: Shown,
 ) -> None:
     """Check in CI that a run is no worse than a baseline.
 
@@ -61,18 +61,18 @@ def gate(
     that only the baseline has. Of several attempts at an incident the mean counts. With --lenient,
     only what is shown to be worse fails.
     """
-    from logtriage.evaluation import check_drawn_alike, gate_runs
-    from logtriage.evaluation.compare import pairing_notes
-
     margins = Margins(margin, mis_paged_margin, false_alarm_margin)
     check_drawn_alike(run, base)
     new, old = loaded_runs([run, base], seal_in(seal_file))
     checks = gate_runs(new, old, margins, policy=policy, base_policy=base_policy)
-    if as_json:
+    if shown.as_json:
         for check in checks:
             emit(check)
     else:
-        _print(checks, legend=legend)
+        figures = Figures()
+        figures.put(map(_cells, checks), names=2)
+        if shown.legend:
+            figures.legend()
     note_splits(new, old, "RUN", "BASE")
     if policy is None and base_policy is None:
         for line in pairing_notes(new, old, "RUN", "BASE"):
@@ -106,30 +106,16 @@ def reason_of(check: Check) -> str:
     return f"{reason}; play {f'at least {LEAST} of them' if few else 'more of them'}"
 
 
-def _print(checks: Sequence[Check], *, legend: bool) -> None:
-    figures = Figures(results())
-    titles = ("policy", "measure", "incidents", "base", "run", "run - base [95 % interval]")
-    figures.put(
-        [*titles, "margin", "verdict"],
-        [
-            [
-                _whose(check),
-                _NAMES[check.measure],
-                *_values(check),
-                Text(str(check.verdict), _STYLES[check.verdict]),
-            ]
-            for check in checks
-        ],
-        names=2,
-    )
-    if legend:
-        figures.legend()
-
-
-def _values(check: Check) -> list[str]:
-    incidents = str(check.incidents)
-    if check.difference is None:  # the check counts unscored episodes, or nothing
-        run = NO_FIGURE if check.run is None else f"{check.run:g}"
-        return [incidents, NO_FIGURE, run, NO_FIGURE, NO_FIGURE]
-    figures = number(check.base), number(check.run), f"{check.difference:+.3f}"
-    return [incidents, *figures, f"{check.margin:g}"]
+def _cells(check: Check) -> Cells:
+    compared = check.difference is not None  # else the check counts unscored episodes, or nothing
+    counted_lost = NO_FIGURE if check.run is None else f"{check.run:g}"
+    return {
+        "policy": _whose(check),
+        "measure": _NAMES[check.measure],
+        "incidents": str(check.incidents),
+        "base": number(check.base) if compared else NO_FIGURE,
+        "run": number(check.run) if compared else counted_lost,
+        "run - base [95 % interval]": f"{check.difference:+.3f}" if compared else NO_FIGURE,
+        "margin": f"{check.margin:g}" if compared else NO_FIGURE,
+        "verdict": Text(str(check.verdict), _STYLES[check.verdict]),
+    }

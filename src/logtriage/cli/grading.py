@@ -1,9 +1,8 @@
 """``grade``: transcripts from anywhere."""
 
-import sys
 from contextlib import closing
 from pathlib import Path
-from typing import IO, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -17,8 +16,11 @@ from logtriage.cli.options import argument, flag, option
 from logtriage.cli.screens import number
 from logtriage.cli.tallies import Tally
 from logtriage.errors import InvalidInput, TranscriptError
+from logtriage.evaluation import keep_run
+from logtriage.evaluation.graded_files import grade_files
+from logtriage.evaluation.keeping import check_unused
 from logtriage.grading import Graded, grade_to_json, rubric_named
-from logtriage.roles.splits import splits_with
+from logtriage.roles.splits import ROLE_SPLITS, splits_with
 from logtriage.transcript import COMPLETED, Transcript
 
 
@@ -26,6 +28,7 @@ def grade(
     files: Annotated[
         list[str], argument("FILE", "Transcripts, one a line, also gzipped; - is stdin.")
     ],
+    *,
     rubric: Annotated[
         str | None,
         option(
@@ -46,12 +49,17 @@ def grade(
     strict: Annotated[
         bool, flag("Exit with 1 if an action could not be read.", "--strict")
     ] = False,
-    bundle: options.Bundle = None,
-    seal_file: options.SealFile = None,
-    of_world: options.OfWorld = None,
-    split_roles: options.OwnSplit = None,
-    jobs: options.Jobs = None,
-    ray: options.RayAddress = None,
+    found_in: options.Sources,
+    split_roles: Annotated[
+        str | None,
+        option(
+            "FILE",
+            "A role split of your own, for transcripts that name it. Built-in splits are known: "
+            f"{', '.join(ROLE_SPLITS)}.",
+            "--split-roles",
+        ),
+    ] = None,
+    work: options.Work,
     as_json: options.Json = False,
 ) -> None:
     """Grade transcripts, one JSON object a line, and sum them up beside always handing over.
@@ -59,30 +67,24 @@ def grade(
     A line that cannot be graded is reported with its file, its number and the reason, and the
     other lines are graded. With --json, the last line is the summary.
     """
-    from logtriage.evaluation import Incidents, keep_run
-    from logtriage.evaluation.graded_files import grade_files
-    from logtriage.evaluation.keeping import check_unused
-
     if out is not None and rubric is not None:
         raise InvalidInput("--rubric: a run is graded by the rubric of each task; leave out --out")
     if rubric is not None:
         rubric_named(rubric)  # before anything is read
     if out is not None:
         check_unused(out, fresh=fresh)
-    incidents = Incidents.of(bundle, options.seal_in(seal_file), options.world_in(of_world))
+    incidents = found_in.incidents
     own = options.role_split(split_roles)
     console, tally, bad = results(), Tally(), BadLines()
     lacks_fields = no_json = False
     kept: list[Transcript] = []
-    sources: list[Path | IO[bytes]] = [
-        sys.stdin.buffer if name == "-" else Path(name) for name in files
-    ]
+    sources = options.sources_in(files)
     for source in sources:
         if isinstance(source, Path):
             source.stat()  # a missing file is said before anything is read
     lost = "" if out is None else f", and {out} is not made"
     with (
-        options.workers_in(jobs, ray) as workers,
+        work.workers() as workers,
         Bar(
             "grading", "lines", lambda: f"by {workers}", kept=f"; the rest is not graded{lost}"
         ) as bar,

@@ -1,7 +1,10 @@
 """How commands handle errors and interrupts, by their exit codes."""
 
+from collections.abc import Callable
+from inspect import Parameter, Signature, signature
 from typing import Any, Final
 
+import attrs
 import typer
 from typer.core import TyperCommand, TyperGroup
 
@@ -18,6 +21,33 @@ NOT_EXACT: Final = 3
 INTERRUPTED: Final = 130
 #: Nobody reads the output any more; it is the exit code of a program that SIGPIPE ends.
 BROKEN_PIPE: Final = 141
+
+
+def expanded(command: Callable[..., None]) -> Callable[..., None]:
+    """A command that has a parameter for each field of its groups of options, in their place.
+
+    A group is an attrs class; the command gets an instance of it.
+    """
+    parameters: list[Parameter] = []
+    groups: dict[str, Any] = {}
+    for each in signature(command).parameters.values():
+        if attrs.has(each.annotation):
+            groups[each.name] = each.annotation
+            parameters += signature(each.annotation).parameters.values()
+        else:
+            parameters.append(each)
+
+    def run(**given: Any) -> None:
+        for name, group in groups.items():
+            fields = signature(group).parameters
+            given[name] = group(**{field: given.pop(field) for field in fields})
+        command(**given)
+
+    run.__signature__ = Signature(  # type: ignore[attr-defined]
+        [each.replace(kind=Parameter.KEYWORD_ONLY) for each in parameters]
+    )
+    run.__annotations__ = {}  # those of the signature count
+    return run
 
 
 class _Helps:

@@ -1,9 +1,10 @@
 """The part of a debrief that needs probabilities: the belief beside each action."""
 
 from rich.console import Group, RenderableType
+from rich.text import Text
 
 from logtriage.actions import describe
-from logtriage.beliefs.explain import SAMPLES, Explanation, explain
+from logtriage.beliefs.explain import SAMPLES, Explanation, explain, why_unexplained
 from logtriage.beliefs.then import decisions_then
 from logtriage.cli.screens import facts, heading, number, signed
 from logtriage.report.text import line_of
@@ -15,9 +16,12 @@ def hindsight(
 ) -> tuple[RenderableType, tuple[str, ...]]:
     """(text on the belief and the parts of the grade, what was right by luck) of a finished state.
 
-    The text has how likely decisions were, and what was likeliest before each action.
-    ``explanation`` is that of ``state``; None computes it.
+    The text has how likely decisions were, and what was likeliest before each action; or why the
+    state is not explained. ``explanation`` is that of ``state``; None computes it.
     """
+    reason = why_unexplained(state.incident)
+    if reason is not None:
+        return Text(f"not explained: {reason}", "dim"), ()
     explanation = explain(state, samples=SAMPLES) if explanation is None else explanation
     decisions, luck = decisions_then(state)
     steps = [

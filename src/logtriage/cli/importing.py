@@ -1,8 +1,9 @@
 """``import``: recorded incidents from published data sets and from your own captures."""
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 from logtriage._lib.files import replacing
 from logtriage._lib.printable import counted
@@ -11,11 +12,19 @@ from logtriage.cli.console import emit, note, put, results
 from logtriage.cli.options import Json, argument, flag, option
 from logtriage.cli.screens import facts, heading
 from logtriage.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from logtriage.recorded import RecordedIncident
+from logtriage.grading import RECORDED
+from logtriage.recorded import (
+    RecordedIncident,
+    dump_bundle,
+    import_capture,
+    import_nezha,
+    import_petshop,
+    import_topology,
+    on_request,
+)
+from logtriage.rendering.recordings import GRADED
+from logtriage.world.schema.canonical import said_of
+from logtriage.world.schema.toml import toml_text
 
 _SHOWN: Final = 3
 Bundle = Annotated[Path, option("BUNDLE", "The bundle to write; zipped if named .gz.")]
@@ -42,8 +51,6 @@ def nezha(
 
     It has faults that were injected into the TrainTicket system.
     """
-    from logtriage.recorded import import_nezha, on_request
-
     with Bar("reading", "incidents"):
         incidents = import_nezha(directory, note=_warn)
         if models:
@@ -76,8 +83,6 @@ def capture(
     The folder holds labels, and CSV files or what your stack writes: spans, logs, metrics, alerts
     and events in JSON, in any of the usual formats. Its own bundles are passed over.
     """
-    from logtriage.recorded import import_capture
-
     with Bar("reading", "incidents"):
         incidents = import_capture(
             directory,
@@ -100,8 +105,6 @@ def petshop(
 
     It has metrics of an application, every five minutes.
     """
-    from logtriage.recorded import import_petshop
-
     with Bar("reading", "incidents"):
         incidents = import_petshop(directory, note=_warn)
     _write(directory, incidents, out, as_json=as_json)
@@ -123,10 +126,6 @@ def topology(
     Jaeger or Zipkin. Recordings do not say who owns a service: name an owner in the file where
     it is always the same team.
     """
-    from logtriage.recorded import import_topology
-    from logtriage.world.schema.canonical import said_of
-    from logtriage.world.schema.toml import toml_text
-
     if out.suffix != ".toml":
         raise InvalidInput(f"--out {out}: expected a file NAME.toml, as in a world's topologies")
     with Bar("reading", "calls"):
@@ -145,12 +144,8 @@ def _warn(text: str) -> None:
 
 
 def _write(
-    directory: Path, incidents: "Sequence[RecordedIncident]", out: Path, *, as_json: bool
+    directory: Path, incidents: Sequence[RecordedIncident], out: Path, *, as_json: bool
 ) -> None:
-    from logtriage.grading import RECORDED
-    from logtriage.recorded import dump_bundle
-    from logtriage.rendering.recordings import GRADED
-
     if not incidents:
         raise InvalidInput(f"{directory}: no incident could be imported")
     dump_bundle(incidents, out)

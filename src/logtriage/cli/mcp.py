@@ -1,26 +1,30 @@
 """``mcp``: incidents as tools for agents of any framework."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from logtriage._lib.seal import Seal
+from logtriage.adapters.books import IncidentBook, ShiftBook, TeamBook, team_of
+from logtriage.adapters.desk import Desk
+from logtriage.adapters.team_desk import TeamDesk
 from logtriage.cli import options
 from logtriage.cli.console import note
 from logtriage.cli.options import flag, option
 from logtriage.errors import InvalidInput
+from logtriage.evaluation import Incidents, RunSpec
+from logtriage.evaluation.keeping import holding, keeping
+from logtriage.evaluation.shifts import open_shifts
 from logtriage.server.settings import TOKEN_VARIABLE, Settings
-from logtriage.shift.shifts import is_shift, shift_ids
+from logtriage.shift.shifts import shift_ids
 
 if TYPE_CHECKING:
     from logtriage.adapters.mcp import Places
-    from logtriage.evaluation import RunSpec
-
 _HTTP: Final = "HTTP"
 _DEFAULT: Final = Settings()
 #: The HTTP path for a single agent; each role of a team has a path below it.
@@ -30,12 +34,10 @@ PATH: Final = "/mcp"
 def mcp(
     ctx: typer.Context,
     out: Annotated[Path, option("DIR", "Keep the run here. The same command resumes it.")],
+    *,
     agent: Annotated[str, option("NAME", "The name of the agent in the run.")] = "agent",
-    task: options.TasksOfRun = None,
-    split: options.SplitOfRun = None,
+    choice: options.Choice,
     episodes: options.Episodes = 10,
-    start: options.Start = 0,
-    kind: options.Kinds = None,
     fresh: options.Fresh = False,
     retry_unscored: options.RetryUnscored = False,
     split_roles: options.SplitRoles = None,
@@ -50,9 +52,7 @@ def mcp(
     others: Annotated[
         str | None, option("POLICY", "Who plays the other roles, such as expert.")
     ] = None,
-    bundle: options.Bundle = None,
-    seal_file: options.SealFile = None,
-    of_world: options.OfWorld = None,
+    sources: options.Sources,
     http: Annotated[
         bool,
         flag(
@@ -84,6 +84,14 @@ def mcp(
         source = ctx.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
             raise InvalidInput(f"--{name.replace('_', '-')}: goes with --http")
+    if choice.shifts:
+        options.refuse_for_shifts(
+            split_roles=split_roles,
+            bundle=sources.bundle,
+            world=sources.of_world,
+            kind=choice.kind,
+            seal_file=sources.seal_file,
+        )
     from logtriage.adapters.mcp import serve_http, serve_stdio
 
     settings = Settings(
@@ -94,29 +102,16 @@ def mcp(
         raise InvalidInput("--role and --others go with --split-roles")
     if roles is not None and not http and len(role or ()) != 1:
         raise InvalidInput(f"--role: one of {', '.join(roles.names)}; several go with --http")
-    shifts = [name for name in task or () if is_shift(name)]
-    if shifts:
-        options.refuse_for_shifts(split_roles=roles, bundle=bundle, world=of_world, kind=kind)
-        options.check_shifts_alone(task or ())
-        ids = [
-            name
-            for each in shifts
-            for name in shift_ids(each, split or options.SPLIT, episodes, start)
-        ]
+    if choice.shifts:
+        split = choice.split or options.SPLIT
+        tasks = (shift_ids(task, split, episodes, choice.start) for task in choice.shifts)
+        ids = tuple(chain(*tasks))
         places = _shifts(out, agent, ids, fresh=fresh, retry_unscored=retry_unscored)
     else:
-        team = agent
-        if roles is not None:
-            from logtriage.adapters.books import team_of
-
-            team = team_of(roles, agent, role or (), others)
-        world = options.world_in(of_world)
-        spec, seal = options.chosen(
-            [team], task, split, episodes, start, roles, bundle, seal_file, world, kind
-        )
-        places = _incidents(
-            out, agent, spec, bundle, seal, fresh=fresh, retry_unscored=retry_unscored
-        )
+        team = agent if roles is None else team_of(roles, agent, role or (), others)
+        spec, seal = choice.spec([team], episodes, roles, sources)
+        incidents = Incidents.of(sources.bundle, seal, spec.world)
+        places = _incidents(out, agent, spec, incidents, fresh=fresh, retry_unscored=retry_unscored)
     with places as offered:
         if http:
             serve_http(offered, settings, note)
@@ -130,30 +125,14 @@ def mcp(
 
 @contextmanager
 def _incidents(
-    out: Path,
-    agent: str,
-    spec: "RunSpec",
-    bundle: Path | None,
-    seal: Seal | None,
-    *,
-    fresh: bool,
-    retry_unscored: bool,
+    out: Path, agent: str, spec: RunSpec, incidents: Incidents, *, fresh: bool, retry_unscored: bool
 ) -> "Iterator[Places]":
-    from logtriage.adapters.books import IncidentBook
-    from logtriage.adapters.desk import Desk
-    from logtriage.evaluation import Incidents
-    from logtriage.evaluation.keeping import keeping
-
-    incidents = Incidents.of(bundle, seal, spec.world)
     (policy,) = spec.policies
     with keeping(out, spec, incidents, {policy: "tools over MCP"}, fresh=fresh) as kept:
         if spec.role_split is None:
             desk = Desk(IncidentBook(kept, policy, retry_unscored))
             yield {PATH: (desk.tools, desk.seat)}
             return
-        from logtriage.adapters.books import TeamBook
-        from logtriage.adapters.team_desk import TeamDesk
-
         team = TeamDesk(TeamBook(kept, policy, retry_unscored, agent=agent, split=spec.role_split))
         yield {
             f"{PATH}/{role}": (team.tools(role), partial(team.seat, role)) for role in team.roles
@@ -162,14 +141,9 @@ def _incidents(
 
 @contextmanager
 def _shifts(
-    out: Path, agent: str, ids: Sequence[str], *, fresh: bool, retry_unscored: bool
+    out: Path, agent: str, ids: tuple[str, ...], *, fresh: bool, retry_unscored: bool
 ) -> "Iterator[Places]":
-    from logtriage.adapters.books import ShiftBook
-    from logtriage.adapters.desk import Desk
-    from logtriage.evaluation.keeping import holding
-    from logtriage.evaluation.shifts import open_shifts
-
     with holding(out):
         open_shifts(out, {agent: ""}, fresh=fresh, retry_unscored=retry_unscored)
-        desk = Desk(ShiftBook(out, agent, tuple(ids)))
+        desk = Desk(ShiftBook(out, agent, ids))
         yield {PATH: (desk.tools, desk.seat)}

@@ -1,10 +1,12 @@
 """Options that several commands share."""
 
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import IO, Annotated, Any, Final
 
+import attrs
 import typer
 
 from logtriage._lib.seal import SEAL_VARIABLE, Seal
@@ -12,17 +14,15 @@ from logtriage.codec import load_role_split
 from logtriage.drawing.ids import ALL_SPLITS
 from logtriage.drawing.sealing import read_seal, seal_for
 from logtriage.errors import InvalidInput
+from logtriage.evaluation import RECORDED_TASK, RECORDED_TASKS, Incidents, RunSpec
+from logtriage.evaluation.money import Prices
+from logtriage.evaluation.parallel import Workers, workers_of
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import ROLE_SPLITS, get_role_split
 from logtriage.shift.shifts import is_shift
 from logtriage.tasks import DRAWN_TASKS, benchmark_of
 from logtriage.world.loading import WORLDS_VARIABLE, load_world
 from logtriage.world.model import World
-
-if TYPE_CHECKING:
-    from logtriage.evaluation import RunSpec
-    from logtriage.evaluation.money import Prices
-    from logtriage.evaluation.parallel import Workers
 
 
 def option(metavar: str, text: str, *names: str, panel: str | None = None, **more: Any) -> Any:
@@ -42,46 +42,12 @@ def argument(metavar: str, text: str) -> Any:
 
 #: Stands for every task of the benchmark.
 ALL: Final = "all"
+#: The split if none is given.
+SPLIT: Final = "test"
+_MONEY: Final = "Money"
 
-Jobs = Annotated[
-    int | None, option("J", "How many processes to use; 1 if not given. With --ray local, workers.")
-]
-RayAddress = Annotated[
-    str | None,
-    option(
-        "ADDRESS", "Let Ray do the work: local, or the address of a cluster, such as auto.", "--ray"
-    ),
-]
 Json = Annotated[bool, flag("Write one JSON object a line to stdout.", "--json")]
-ExplainWorst = Annotated[
-    int | None,
-    option(
-        "N",
-        "Explain at most N of the episodes with the lowest grades; 20 if not given. Takes "
-        "0.2 seconds each, up to 3 in a fleet or with several faults.",
-        min=0,
-    ),
-]
-Beliefs = Annotated[
-    int | None,
-    option(
-        "N",
-        "Work out the belief of at most N episodes of the page; 100 if not given. Takes "
-        "0.1 seconds each, up to 1 in a fleet, 2 with several faults, 8 with both; a team up to "
-        "four times that.",
-        min=0,
-    ),
-]
 RunDirectory = Annotated[Path, argument("RUN", "The directory of a run.")]
-Bases = Annotated[
-    list[Path] | None,
-    option(
-        "RUN", "Show this run beside it, with the paired difference. May be repeated.", "--base"
-    ),
-]
-LuckAdjusted = Annotated[
-    bool, flag("Also show mean grades less the luck of explained episodes.", "--luck-adjusted")
-]
 Legend = Annotated[bool, flag("Also say what each column means.", "--legend")]
 Bundle = Annotated[
     Path | None,
@@ -111,96 +77,233 @@ SplitRoles = Annotated[
 ]
 
 
-OwnSplit = Annotated[
-    str | None,
-    option(
-        "FILE",
-        "A role split of your own, for transcripts that name it. Built-in splits are known: "
-        f"{', '.join(ROLE_SPLITS)}.",
-        "--split-roles",
-    ),
-]
-
-
-_MONEY: Final = "Money"
-Value = Annotated[
-    float | None,
-    option(
-        "V",
-        "What it saves to have an incident solved: also show what the agent is worth.",
-        "--value-of-incident",
-        panel=_MONEY,
-        min=0,
-    ),
-]
-CostPerEpisode = Annotated[
-    float | None,
-    option(
-        "C",
-        "What an episode costs. Default: what the run keeps, as answer sheets do.",
-        panel=_MONEY,
-        min=0,
-    ),
-]
-TokenPrices = Annotated[
-    str | None,
-    option(
-        "IN,OUT",
-        "Or what a million tokens cost, of prompts and of replies.",
-        "--price-per-million-tokens",
-        panel=_MONEY,
-    ),
-]
-SPLIT: Final = "test"
-
-TasksOfRun = Annotated[
-    list[str] | None,
-    option(
-        "TASK",
-        "A task, all (the default: every task of the benchmark), recorded, "
-        "recorded_models, or a task of shifts. May be repeated.",
-        "--task",
-    ),
-]
-SplitOfRun = Annotated[
-    str | None,
-    option(
-        "SPLIT",
-        f"One of {', '.join(ALL_SPLITS)}; {SPLIT} if not given. Recorded incidents have none.",
-        "--split",
-    ),
-]
 Episodes = Annotated[int, option("N", "How many incidents of each task to play.")]
 Start = Annotated[int, option("N", "Number of the first incident.")]
-Kinds = Annotated[
-    list[str] | None,
-    option(
-        "KIND",
-        "Take only incidents of this kind of fault or of benign trouble; world show lists "
-        "the kinds. May be repeated.",
-        "--kind",
-    ),
-]
 Fresh = Annotated[bool, flag("Delete the run in --out and start again.", "--fresh")]
 RetryUnscored = Annotated[bool, flag("Play unscored episodes again.", "--retry-unscored")]
 
 
-def prices_in(value: float | None, cost: float | None, tokens: str | None) -> "Prices | None":
-    """The prices that options give; None without the value of an incident, which costs need."""
-    from logtriage.evaluation.money import Prices
+@attrs.frozen
+class Sources:
+    """Where incidents come from: a bundle, a key, a world."""
 
-    if value is None:
-        if cost is not None or tokens is not None:
-            raise InvalidInput("--value-of-incident: missing; costs alone say no worth")
-        return None
-    if tokens is None:
-        return Prices(value, cost)
-    try:
-        of_prompts, of_replies = map(float, tokens.split(","))
-    except ValueError:
-        expected = "expected two numbers, such as 1.25,10"
-        raise InvalidInput(f"--price-per-million-tokens: {expected}, got {tokens!r}") from None
-    return Prices(value, cost, (of_prompts, of_replies))
+    bundle: Bundle = None
+    seal_file: SealFile = None
+    of_world: OfWorld = None
+
+    @property
+    def seal(self) -> Seal | None:
+        """The seal, as :func:`seal_in`."""
+        return seal_in(self.seal_file)
+
+    @property
+    def world(self) -> World | None:
+        """The world, as :func:`world_in`."""
+        return world_in(self.of_world)
+
+    @property
+    def incidents(self) -> Incidents:
+        """The incidents; raises as :meth:`Incidents.of`, ``read_seal`` and ``load_world``."""
+        return Incidents.of(self.bundle, self.seal, self.world)
+
+
+@attrs.frozen
+class Choice:
+    """Which incidents a run plays."""
+
+    task: Annotated[
+        list[str] | None,
+        option(
+            "TASK",
+            "A task, all (the default: every task of the benchmark), recorded, "
+            "recorded_models, or a task of shifts. May be repeated.",
+            "--task",
+        ),
+    ] = None
+    split: Annotated[
+        str | None,
+        option(
+            "SPLIT",
+            f"One of {', '.join(ALL_SPLITS)}; {SPLIT} if not given. Recorded incidents have none.",
+            "--split",
+        ),
+    ] = None
+    start: Annotated[int, option("N", "Number of the first incident.")] = 0
+    kind: Annotated[
+        list[str] | None,
+        option(
+            "KIND",
+            "Take only incidents of this kind of fault or of benign trouble; world show lists "
+            "the kinds. May be repeated.",
+            "--kind",
+        ),
+    ] = None
+
+    @property
+    def shifts(self) -> list[str]:
+        """The tasks of shifts; InvalidInput if there are others, too."""
+        tasks = self.task or []
+        shifts = list(filter(is_shift, tasks))
+        if shifts and shifts != tasks:
+            raise InvalidInput(f"--task {shifts[0]}: shifts and incidents take a run each")
+        return shifts
+
+    def spec(
+        self, policies: list[str], episodes: int, roles: RoleSplit | None, sources: Sources
+    ) -> tuple[RunSpec, Seal | None]:
+        """The run that the options define, and the seal of its incidents.
+
+        Raises:
+            UnknownName, InvalidInput: as :class:`~logtriage.evaluation.RunSpec`, and for a split of
+                recorded incidents.
+            SealError, OSError: for sealed incidents without a key, and a file without one.
+        """
+        task, world, with_bundle = self.task, sources.world, sources.bundle is not None
+        if task is None:
+            task = [RECORDED_TASK if with_bundle else ALL]
+        elif with_bundle and not any(name in RECORDED_TASKS for name in task):
+            task = [*task, RECORDED_TASK]
+        names = named_tasks(task, world)
+        if self.split is not None and all(name in RECORDED_TASKS for name in names):
+            raise InvalidInput(
+                f"--split {self.split}: recorded incidents have no split; leave it out"
+            )
+        spec = RunSpec(
+            policies,
+            names,
+            self.split or SPLIT,
+            episodes,
+            self.start,
+            roles,
+            world=world,
+            kinds=self.kind or (),
+        )
+        return spec, seal_for(spec.split, sources.seal)
+
+
+@attrs.frozen
+class Work:
+    """Who does the work."""
+
+    jobs: Annotated[
+        int | None,
+        option("J", "How many processes to use; 1 if not given. With --ray local, workers."),
+    ] = None
+    ray: Annotated[
+        str | None,
+        option(
+            "ADDRESS",
+            "Let Ray do the work: local, or the address of a cluster, such as auto.",
+            "--ray",
+        ),
+    ] = None
+
+    @contextmanager
+    def workers(self) -> Iterator[Workers]:
+        """The workers; stops a Ray that it started itself at the end."""
+        if self.ray is None:
+            yield workers_of(1 if self.jobs is None else self.jobs)
+            return
+        from logtriage.adapters.ray import RayWorkers  # needs an extra
+
+        with RayWorkers(self.ray, self.jobs) as workers:
+            yield workers
+
+
+@attrs.frozen
+class Money:
+    """What solving an incident saves, and what an episode costs."""
+
+    value_of_incident: Annotated[
+        float | None,
+        option(
+            "V",
+            "What it saves to have an incident solved: also show what the agent is worth.",
+            panel=_MONEY,
+            min=0,
+        ),
+    ] = None
+    cost_per_episode: Annotated[
+        float | None,
+        option(
+            "C",
+            "What an episode costs. Default: what the run keeps, as answer sheets do.",
+            panel=_MONEY,
+            min=0,
+        ),
+    ] = None
+    price_per_million_tokens: Annotated[
+        str | None,
+        option("IN,OUT", "Or what a million tokens cost, of prompts and of replies.", panel=_MONEY),
+    ] = None
+
+    @property
+    def prices(self) -> Prices | None:
+        """The prices; None without the value of an incident, which costs need."""
+        value, cost, tokens = attrs.astuple(self)
+        if value is None:
+            if cost is not None or tokens is not None:
+                raise InvalidInput("--value-of-incident: missing; costs alone say no worth")
+            return None
+        if tokens is None:
+            return Prices(value, cost)
+        try:
+            of_prompts, of_replies = map(float, tokens.split(","))
+        except ValueError:
+            expected = "expected two numbers, such as 1.25,10"
+            raise InvalidInput(f"--price-per-million-tokens: {expected}, got {tokens!r}") from None
+        return Prices(value, cost, (of_prompts, of_replies))
+
+
+@attrs.frozen
+class Shown:
+    """How figures are shown."""
+
+    legend: Legend = False
+    as_json: Json = False
+    luck_adjusted: bool = attrs.field(default=False, init=False)
+
+
+@attrs.frozen
+class ShownRun(Shown):
+    """How the figures of runs are shown, which may have explained episodes."""
+
+    luck_adjusted: Annotated[
+        bool, flag("Also show mean grades less the luck of explained episodes.", "--luck-adjusted")
+    ] = False
+
+
+@attrs.frozen
+class Page:
+    """What a page has beside the episodes."""
+
+    bases: Annotated[
+        list[Path] | None,
+        option(
+            "RUN",
+            "Show this run beside it, with the paired difference. May be repeated.",
+            "--base",
+        ),
+    ] = None
+    beliefs: Annotated[
+        int | None,
+        option(
+            "N",
+            "Work out the belief of at most N episodes of the page; 100 if not given. Takes "
+            "0.1 seconds each, up to 1 in a fleet, 2 with several faults, 8 with both; a team up "
+            "to four times that.",
+            min=0,
+        ),
+    ] = None
+    explain: Annotated[
+        int | None,
+        option(
+            "N",
+            "Explain at most N of the episodes with the lowest grades; 20 if not given. Takes "
+            "0.2 seconds each, up to 3 in a fleet or with several faults.",
+            min=0,
+        ),
+    ] = None
 
 
 def refuse_for_shifts(**given: object) -> None:
@@ -208,28 +311,6 @@ def refuse_for_shifts(**given: object) -> None:
     for name, value in given.items():
         if value is not None and value is not False:
             raise InvalidInput(f"--{name.replace('_', '-')} is not for shifts")
-
-
-def check_shifts_alone(tasks: Iterable[str]) -> None:
-    """Refuse tasks of shifts together with others."""
-    of_shifts = {name: is_shift(name) for name in tasks}
-    if len(set(of_shifts.values())) > 1:
-        first = next(name for name in of_shifts if of_shifts[name])
-        raise InvalidInput(f"--task {first}: shifts and incidents take a run each")
-
-
-@contextmanager
-def workers_in(jobs: int | None, ray: str | None) -> "Iterator[Workers]":
-    """The workers for ``--jobs`` and ``--ray``; stops a Ray that it started itself at the end."""
-    from logtriage.evaluation.parallel import workers_of
-
-    if ray is None:
-        yield workers_of(1 if jobs is None else jobs)
-        return
-    from logtriage.adapters.ray import RayWorkers
-
-    with RayWorkers(ray, jobs) as workers:
-        yield workers
 
 
 def role_split(named: str | None) -> RoleSplit | None:
@@ -242,6 +323,11 @@ def role_split(named: str | None) -> RoleSplit | None:
     return get_role_split(named)
 
 
+def sources_in(names: Iterable[str]) -> list[Path | IO[bytes]]:
+    """Files by their names; ``-`` is stdin."""
+    return [sys.stdin.buffer if name == "-" else Path(name) for name in names]
+
+
 def world_in(named: str | None) -> World | None:
     """The world of a folder or a name; None if none is given. Raises as ``load_world``."""
     return None if named is None else load_world(named)
@@ -250,40 +336,6 @@ def world_in(named: str | None) -> World | None:
 def seal_in(path: Path | None) -> Seal | None:
     """The seal of a file; None if none is given. Raises as ``read_seal``."""
     return None if path is None else read_seal(path)
-
-
-def chosen(
-    policies: list[str],
-    task: list[str] | None,
-    split: str | None,
-    episodes: int,
-    start: int,
-    roles: RoleSplit | None,
-    bundle: Path | None,
-    seal_file: Path | None,
-    world: World | None,
-    kinds: list[str] | None = None,
-) -> "tuple[RunSpec, Seal | None]":
-    """The run that the options define, and the seal of its incidents.
-
-    Raises:
-        UnknownName, InvalidInput: as :class:`~logtriage.evaluation.RunSpec`, and for a split of
-            recorded incidents.
-        SealError, OSError: for sealed incidents without a key, and a file without one.
-    """
-    from logtriage.evaluation import RECORDED_TASK, RECORDED_TASKS, RunSpec
-
-    if task is None:
-        task = [ALL if bundle is None else RECORDED_TASK]
-    elif bundle is not None and not any(name in RECORDED_TASKS for name in task):
-        task = [*task, RECORDED_TASK]
-    names = named_tasks(task, world)
-    if split is not None and all(name in RECORDED_TASKS for name in names):
-        raise InvalidInput(f"--split {split}: recorded incidents have no split; leave it out")
-    spec = RunSpec(
-        policies, names, split or SPLIT, episodes, start, roles, world=world, kinds=kinds or ()
-    )
-    return spec, seal_for(spec.split, seal_in(seal_file))
 
 
 def named_tasks(names: Iterable[str], world: World | None) -> list[str]:

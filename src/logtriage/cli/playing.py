@@ -7,23 +7,27 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
-from rich.console import Console, RenderableType
-from rich.text import Text
+from rich.console import Console
 
 from logtriage._lib.files import open_here
 from logtriage.actions import describe
+from logtriage.beliefs.explain import Explanation
 from logtriage.cli import options
 from logtriage.cli.console import emit, messages, note, put, results, say
 from logtriage.cli.group import SOME_BAD
+from logtriage.cli.hindsight import hindsight
 from logtriage.cli.options import argument, flag, option
 from logtriage.cli.screens import debrief, screen
+from logtriage.cli.shifts import play_shift
 from logtriage.cli.typed import HUMAN
 from logtriage.codec import encode_transcript
 from logtriage.drawing.kinds import ids_of_kinds
 from logtriage.errors import InvalidInput, MissingExtra
+from logtriage.evaluation import Incidents, PolicyFailure, joint_steps, steps
+from logtriage.evaluation.shifts import shift_record
 from logtriage.evidence import NOT_CLAIMED
 from logtriage.grading import grade, grade_to_json, unscored
 from logtriage.incident import Incident
@@ -37,13 +41,10 @@ from logtriage.state import State, initial_state
 from logtriage.tasks import get_task
 from logtriage.transcript import COMPLETED, transcript_of
 
-if TYPE_CHECKING:
-    from logtriage.beliefs.explain import Explanation
-    from logtriage.evaluation import Incidents
-
 
 def play(
     incident_id: Annotated[str, argument("ID", "The incident, or the shift.")],
+    *,
     policy: Annotated[
         str, option("POLICY", "human, or a policy to watch, such as expert.")
     ] = HUMAN,
@@ -69,9 +70,7 @@ def play(
         Path | None,
         option("FILE", "Append the game to this file as it comes, for grade; a shift for report."),
     ] = None,
-    bundle: options.Bundle = None,
-    seal_file: options.SealFile = None,
-    of_world: options.OfWorld = None,
+    sources: options.Sources,
     as_json: options.Json = False,
 ) -> None:
     """Triage an incident yourself, or watch a policy.
@@ -81,15 +80,10 @@ def play(
     end the grade is explained. With --json, stdout has the grade alone, and the screens go to
     stderr. With --split-roles, you watch a team, role by role.
     """
-    from logtriage.evaluation import Incidents, PolicyFailure
-
     if is_shift(incident_id):
-        from logtriage.cli.shifts import play_shift
-        from logtriage.evaluation.shifts import shift_record
-
         options.refuse_for_shifts(
-            kind=kind, world=of_world, bundle=bundle, split_roles=split_roles,
-            practice=practice, seal_file=seal_file,
+            kind=kind, world=sources.of_world, bundle=sources.bundle, split_roles=split_roles,
+            practice=practice, seal_file=sources.seal_file,
         )  # fmt: skip
         record = partial(shift_record, incident_id, policy)
         kept = Kept(out, lambda state, error=OPEN: json.dumps(record(state, error)))
@@ -98,7 +92,7 @@ def play(
             note(f"record appended to {out}, for report and replay", "dim")
         return
     roles = options.role_split(split_roles)
-    incidents = Incidents.of(bundle, options.seal_in(seal_file), options.world_in(of_world))
+    incidents = sources.incidents
     incident = incidents(incident_id)
     if kind:
         incident = incidents(_first_of(kind, incident, incidents))
@@ -123,7 +117,7 @@ def play(
     say(console, f"{policy} on {incident.id}" if brief else "", "bold")
     why, luck = None, tuple[str, ...]()
     if explain and roles is None and state.is_closed and incident.setting is not None:
-        why, luck = _hindsight(state, explanation)
+        why, luck = hindsight(state, explanation)
     put(console, debrief(state, graded, roles, luck))
     if why is not None:
         put(console, why)
@@ -138,7 +132,7 @@ def play(
         raise typer.Exit(SOME_BAD)
 
 
-def _first_of(kinds: list[str], incident: Incident, incidents: "Incidents") -> str:
+def _first_of(kinds: list[str], incident: Incident, incidents: Incidents) -> str:
     """The id of the first incident of any of the kinds, from ``incident`` on."""
     if incident.setting is None:
         raise InvalidInput(f"--kind: {incident.id} is recorded, and has no kind of a world")
@@ -188,19 +182,6 @@ class Kept:
         self._place, self._written = place, line
 
 
-def _hindsight(
-    state: State, explanation: "Explanation | None"
-) -> tuple[RenderableType, tuple[str, ...]]:
-    """(text on the belief beside each action, or why there is none; what was right by luck)."""
-    from logtriage.beliefs.explain import why_unexplained
-    from logtriage.cli.hindsight import hindsight
-
-    reason = why_unexplained(state.incident)
-    if reason is not None:
-        return Text(f"not explained: {reason}", "dim"), ()
-    return hindsight(state, explanation)
-
-
 def _check_place(roles: RoleSplit | None) -> None:
     """Refuse a person who plays in a team, outside of a terminal, or without Textual."""
     if roles is not None:
@@ -224,7 +205,7 @@ def _is_terminal() -> bool:
 
 def _play_on_screen(
     incident: Incident, save: Save, *, practice: bool, explains: bool
-) -> "tuple[State, Explanation | None]":
+) -> tuple[State, Explanation | None]:
     from logtriage.cli.desk.app import Desk
 
     desk = Desk(incident, practice=practice, explains=explains, on_state=save)
@@ -243,8 +224,6 @@ def _watch(
     *,
     brief: bool,
 ) -> State:
-    from logtriage.evaluation import joint_steps, steps
-
     names: Sequence[str] = (policy,)
     if split is None:
         states: Iterator[State] = steps(incident, make_policy(policy)(incident))

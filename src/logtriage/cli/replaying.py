@@ -11,6 +11,9 @@ from logtriage.cli.bar import Bar
 from logtriage.cli.console import emit, note
 from logtriage.cli.options import argument, flag, option
 from logtriage.errors import InvalidInput
+from logtriage.evaluation.cell_files import shifts_file, slug
+from logtriage.report.replay import MAX_BELIEFS, write_replay
+from logtriage.report.shifts import write_timelines
 
 
 def replay(
@@ -21,10 +24,9 @@ def replay(
     out: Annotated[
         Path | None, option("FILE", "The page; RUN/replay.html, or with ID RUN/replay-ID.html.")
     ] = None,
-    bases: options.Bases = None,
+    *,
+    page: options.Page,
     show: Annotated[bool, flag("Open the page in a browser.", "--open")] = False,
-    beliefs: options.Beliefs = None,
-    explain: options.ExplainWorst = None,
     seal_file: options.SealFile = None,
     as_json: options.Json = False,
 ) -> None:
@@ -33,44 +35,40 @@ def replay(
     The page has screens, services, actions, the belief, and how each grade came about. With ID,
     every episode on that incident is explained. Of a run or file of shifts, it has timelines.
     """
-    from logtriage.evaluation.cell_files import shifts_file, slug
-    from logtriage.report.replay import MAX_BELIEFS, write_replay
-
-    page = out
     if (file := shifts_file(run)).exists():
-        from logtriage.report.shifts import write_timelines
-
         if incident_id is not None:
             raise InvalidInput(f"{incident_id}: the page of a run of shifts has all of them")
-        options.refuse_for_shifts(base=bases, explain=explain, seal_file=seal_file, json=as_json)
-        page = page or file.with_suffix(".html")
-        most = MAX_BELIEFS if beliefs is None else beliefs
+        options.refuse_for_shifts(
+            base=page.bases, explain=page.explain, seal_file=seal_file, json=as_json
+        )
+        out = out or file.with_suffix(".html")
+        most = MAX_BELIEFS if page.beliefs is None else page.beliefs
         with Bar("writing the page", "shifts"):
-            count = write_timelines(run, page, beliefs=most)
-        note(f"wrote {page}: {counted(count, 'shift')}")
+            count = write_timelines(run, out, beliefs=most)
+        note(f"wrote {out}: {counted(count, 'shift')}")
         if show:
-            webbrowser.open(page.resolve().as_uri())
+            webbrowser.open(out.resolve().as_uri())
         return
-    if page is None:
+    if out is None:
         name = "replay" if incident_id is None else f"replay-{slug(incident_id)}"
-        page = run / f"{name}.html"
+        out = run / f"{name}.html"
     with Bar("writing the page", "episodes and explanations") as bar:
         document = write_replay(
             run,
-            page,
-            bases=bases or (),
+            out,
+            bases=page.bases or (),
             incident=incident_id,
-            beliefs=beliefs,
-            explain=explain,
+            beliefs=page.beliefs,
+            explain=page.explain,
             seal=options.seal_in(seal_file),
             on_progress=bar.show,
             note=partial(note, style="yellow"),
         )
     count = document.facts["episodes"]
     if as_json:
-        written = {"page": str(page), "episodes": count}
+        written = {"page": str(out), "episodes": count}
         emit({**written, "screens": document.shown, "beliefs": document.believed})
     else:
-        note(f"wrote {page}: {counted(count, 'episode')}, beliefs of {document.believed}")
+        note(f"wrote {out}: {counted(count, 'episode')}, beliefs of {document.believed}")
     if show:
-        webbrowser.open(page.resolve().as_uri())
+        webbrowser.open(out.resolve().as_uri())

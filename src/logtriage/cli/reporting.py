@@ -1,72 +1,71 @@
 """``compare`` and ``report``: figures of runs."""
 
-import webbrowser
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import attrs
 
 from logtriage._lib.printable import counted
 from logtriage.cli import options
-from logtriage.cli.bar import Bar, loaded_runs
-from logtriage.cli.console import emit, note, results
+from logtriage.cli.bar import loaded_runs
+from logtriage.cli.console import emit, note
+from logtriage.cli.figures import Figures
 from logtriage.cli.options import argument, flag, option
+from logtriage.cli.replaying import replay
+from logtriage.cli.shifts import put_shifts
+from logtriage.cli.tables import (
+    put_comparisons,
+    put_repeats,
+    put_results,
+    put_worth,
+    put_worth_differences,
+)
 from logtriage.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from logtriage.evaluation import LoadedRun, Row
-    from logtriage.evaluation.money import Prices, Worth
-    from logtriage.evaluation.repeats import Repeats
-    from logtriage.roles import RoleSplit
+from logtriage.evaluation import LoadedRun, Row, check_drawn_alike, compare_runs, summarise
+from logtriage.evaluation.cell_files import shifts_file
+from logtriage.evaluation.compare import pairing_notes, run_names
+from logtriage.evaluation.money import Prices, Worth, worth_differences, worth_of
+from logtriage.evaluation.repeats import Repeats, are_repeats, attempts_on, repeats_of
+from logtriage.evaluation.shifts import left_early, shift_rows
+from logtriage.roles import RoleSplit
 
 
 def compare(
     run_a: Annotated[Path, argument("RUN_A", "The directory of a run.")],
     run_b: Annotated[Path, argument("RUN_B", "Another run, or the same.")],
+    *,
     policy_a: Annotated[
         str | None, option("POLICY", "The policy of run A, where the two names differ.")
     ] = None,
     policy_b: Annotated[str | None, option("POLICY", "The policy of run B.")] = None,
     seal_file: options.SealFile = None,
-    value: options.Value = None,
-    cost_per_episode: options.CostPerEpisode = None,
-    token_prices: options.TokenPrices = None,
-    luck_adjusted: options.LuckAdjusted = False,
-    legend: options.Legend = False,
-    as_json: options.Json = False,
+    money: options.Money,
+    shown: options.ShownRun,
 ) -> None:
     """Compare two runs, incident by incident.
 
     Incidents that are graded in both runs count. Differences are B - A, with a paired bootstrap
     interval. Grades by different rubrics are not compared, nor are runs with different seals.
     """
-    from logtriage.cli.tables import print_comparisons, print_worth_differences
-    from logtriage.evaluation import check_drawn_alike, compare_runs
-    from logtriage.evaluation.compare import pairing_notes, run_names
-    from logtriage.evaluation.money import worth_differences
-
-    prices = options.prices_in(value, cost_per_episode, token_prices)
+    prices = money.prices
     check_drawn_alike(run_a, run_b)
     a, b = loaded_runs([run_a, run_b], options.seal_in(seal_file))
     compared = compare_runs(a, b, policy_a=policy_a, policy_b=policy_b)
     keys = [(pair.task, pair.policy_a, pair.policy_b) for pair in compared]
-    money = () if prices is None else worth_differences(a, b, keys, prices)
-    if as_json:
-        worths = {(row.task, row.policy_a, row.policy_b): row for row in money}
+    worths = () if prices is None else worth_differences(a, b, keys, prices)
+    if shown.as_json:
+        by_pair = {(row.task, row.policy_a, row.policy_b): row for row in worths}
         for pair, key in zip(compared, keys, strict=True):
-            worth = {"money": attrs.asdict(worths[key])} if key in worths else {}
+            worth = {"money": attrs.asdict(by_pair[key])} if key in by_pair else {}
             emit({**attrs.asdict(pair), **worth})
     else:
-        print_comparisons(
-            results(),
-            compared,
-            run_names([run_a, run_b]),
-            legend=legend,
-            luck_adjusted=luck_adjusted,
-        )
-        print_worth_differences(results(), money, run_names([run_a, run_b]))
+        figures, names = Figures(), run_names([run_a, run_b])
+        put_comparisons(figures, compared, names, luck_adjusted=shown.luck_adjusted)
+        put_worth_differences(figures, worths, names)
+        if shown.legend:
+            figures.legend()
     note_splits(a, b, "A", "B")
     if policy_a is None and policy_b is None:
         for line in pairing_notes(a, b, "A", "B"):
@@ -84,7 +83,7 @@ def compare(
             )
 
 
-def note_splits(a: "LoadedRun", b: "LoadedRun", *sides: str) -> None:
+def note_splits(a: LoadedRun, b: LoadedRun, *sides: str) -> None:
     """Print who played each run, if their role splits differ."""
     splits = a.manifest.spec.role_split, b.manifest.spec.role_split
     if splits[0] == splits[1]:
@@ -94,7 +93,7 @@ def note_splits(a: "LoadedRun", b: "LoadedRun", *sides: str) -> None:
     note(f"{sides[0]} is of {ours}, {sides[1]} of {theirs}", "yellow")
 
 
-def _players(split: "RoleSplit | None", *, with_fingerprint: bool) -> str:
+def _players(split: RoleSplit | None, *, with_fingerprint: bool) -> str:
     if split is None:
         return "single agents"
     mark = f", fingerprint {split.fingerprint}" if with_fingerprint else ""
@@ -104,54 +103,31 @@ def _players(split: "RoleSplit | None", *, with_fingerprint: bool) -> str:
 def report(
     run: options.RunDirectory,
     out: Annotated[Path | None, argument("OUT", "The page; RUN/report.html if not given.")] = None,
-    bases: options.Bases = None,
+    *,
+    page: options.Page,
     html: Annotated[bool, flag("Write a self-contained page.", "--html")] = False,
     show: Annotated[bool, flag("Write the page and open it in a browser.", "--open")] = False,
-    beliefs: options.Beliefs = None,
-    explain: options.ExplainWorst = None,
     seal_file: options.SealFile = None,
-    value: options.Value = None,
-    cost_per_episode: options.CostPerEpisode = None,
-    token_prices: options.TokenPrices = None,
-    luck_adjusted: options.LuckAdjusted = False,
-    legend: options.Legend = False,
-    as_json: options.Json = False,
+    money: options.Money,
+    shown: options.ShownRun,
 ) -> None:
     """Show the figures of a run, or write its HTML page; show those of shifts that play kept.
 
     The page is that of the replay command: figures, plots, and every episode tick by tick.
     """
-    from logtriage.evaluation.cell_files import shifts_file
-    from logtriage.evaluation.shifts import left_early, shift_rows
-
-    prices = options.prices_in(value, cost_per_episode, token_prices)
+    prices = money.prices
     of_shifts = (file := shifts_file(run)).exists()
     if html or show:
         if of_shifts:
             raise InvalidInput(f"{run}: a run of shifts; logtriage replay writes its page")
-        figures = {"--json": as_json, "--value-of-incident": prices is not None}
-        figures |= {"--legend": legend, "--luck-adjusted": luck_adjusted}
+        figures = {"--json": shown.as_json, "--value-of-incident": prices is not None}
+        figures |= {"--legend": shown.legend, "--luck-adjusted": shown.luck_adjusted}
         if option := next((name for name, given in figures.items() if given), ""):
             raise InvalidInput(f"{option} prints figures; --html and --open write a page")
-        from logtriage.report import write_replay
-
-        page = run / "report.html" if out is None else out
-        with Bar("writing the page", "episodes and explanations") as bar:
-            write_replay(
-                run,
-                page,
-                bases=bases or (),
-                beliefs=beliefs,
-                explain=explain,
-                seal=options.seal_in(seal_file),
-                on_progress=bar.show,
-                note=partial(note, style="yellow"),
-            )
-        note(f"wrote {page}")
-        if show:
-            webbrowser.open(page.resolve().as_uri())
+        out = run / "report.html" if out is None else out
+        replay(run, None, out, page=page, show=show, seal_file=seal_file)
         return
-    if beliefs is not None or explain is not None or bases:
+    if page.beliefs is not None or page.explain is not None or page.bases:
         raise InvalidInput(
             "--base, --beliefs and --explain go with --html; compare prints two runs side by side"
         )
@@ -160,21 +136,19 @@ def report(
             f"{out}: a page is written with --html; compare sets two runs side by side"
         )
     if of_shifts:
-        from logtriage.cli.shifts import put_shifts
-
         options.refuse_for_shifts(
-            value_of_incident=value, luck_adjusted=luck_adjusted, seal_file=seal_file
+            value_of_incident=prices, luck_adjusted=shown.luck_adjusted, seal_file=seal_file
         )
-        put_shifts(shift_rows(file), as_json=as_json, legend=legend)
+        put_shifts(shift_rows(file), shown)
         for text in left_early(file):
             note(text, "dim")
         return
     (loaded,) = loaded_runs([run], options.seal_in(seal_file))
-    put_run(loaded, prices, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted)
+    put_run(loaded, prices, shown)
     note_unfinished(loaded)
 
 
-def note_unfinished(run: "LoadedRun", whose: str = "") -> None:
+def note_unfinished(run: LoadedRun, whose: str = "") -> None:
     """Say that a run lacks episodes; ``whose`` begins the line."""
     if not run.complete:
         played = sum(map(len, run.grades.values()))
@@ -183,21 +157,14 @@ def note_unfinished(run: "LoadedRun", whose: str = "") -> None:
         note(f"{there}; the command of an interrupted eval or mcp resumes it", "yellow")
 
 
-def put_run(
-    run: "LoadedRun", prices: "Prices | None", *, as_json: bool, legend: bool, luck_adjusted: bool
-) -> None:
+def put_run(run: LoadedRun, prices: Prices | None, shown: options.Shown) -> None:
     """Print the figures of a run: its repeats as one, and with ``prices`` its worth in money."""
-    from logtriage.evaluation import summarise
-    from logtriage.evaluation.money import worth_of
-    from logtriage.evaluation.repeats import are_repeats, attempts_on, repeats_of
-
-    @cache
-    def money() -> "tuple[Worth, ...]":
-        return () if prices is None else worth_of(run, prices)
-
     repeats = repeats_of(run)
-    put_rows(
-        summarise(run), repeats, money, as_json=as_json, legend=legend, luck_adjusted=luck_adjusted
+    money = put_rows(
+        summarise(run),
+        shown,
+        repeats,
+        tuple if prices is None else partial(worth_of, run, prices),
     )
     for task in run.tasks:
         for name, group in attempts_on(run, task).items():
@@ -216,7 +183,7 @@ def put_run(
                 "yellow",
             )
     of_run = prices is not None and prices.per_episode is None and prices.per_million is None
-    if of_run and money() and not any(row.cost for row in money()):
+    if of_run and money and not any(row.cost for row in money):
         note(
             "the run keeps no costs, so that they are 0: give --cost-per-episode or "
             "--price-per-million-tokens",
@@ -228,38 +195,39 @@ def put_run(
 
 
 def put_rows(
-    rows: "Sequence[Row]",
-    repeats: "Sequence[Repeats]" = (),
-    money: "Callable[[], Sequence[Worth]]" = tuple,
-    *,
-    as_json: bool,
-    legend: bool,
-    luck_adjusted: bool,
-) -> None:
-    """Print figures, as tables or as a JSON object per line.
+    rows: Sequence[Row],
+    shown: options.Shown,
+    repeats: Sequence[Repeats] = (),
+    worths: Callable[[], Sequence[Worth]] = tuple,
+) -> Sequence[Worth]:
+    """Print figures, as tables or as a JSON object per line; return what ``worths`` gives.
 
-    ``money`` is called after the other tables are printed: it raises InvalidInput if a cost is
+    ``worths`` is called after the other tables are printed: it raises InvalidInput if a cost is
     missing.
     """
-    if as_json:
-        passed = {(each.policy, each.task): attrs.asdict(each) for each in repeats}
-        worth = {(each.policy, each.task): attrs.asdict(each) for each in money()}
+    if shown.as_json:
+        money = worths()
+        extra = {
+            name: {(each.policy, each.task): attrs.asdict(each) for each in of_agents}
+            for name, of_agents in (("repeats", repeats), ("money", money))
+        }
         for row in rows:
-            extra = {"repeats": passed, "money": worth}
             key = row.policy, row.task
-            emit(
-                {**attrs.asdict(row), **{name: of[key] for name, of in extra.items() if key in of}}
-            )
-        return
-    from logtriage.cli.tables import print_repeats, print_rows, print_worth
-
-    print_rows(results(), rows, legend=legend, luck_adjusted=luck_adjusted)
+            emit(attrs.asdict(row) | {name: of[key] for name, of in extra.items() if key in of})
+        return money
+    figures = Figures()
+    put_results(figures, rows, luck_adjusted=shown.luck_adjusted)
     for row in rows:
-        if row.unscored:
-            why = f"{row.unscored} unscored; the first: {row.first_unscored}"
-            note(f"{row.policy} on {row.task}: {why}", "yellow")
-        if row.refused:
-            why = f"{counted(row.refused, 'action')} refused; the first: {row.first_refused}"
-            note(f"{row.policy} on {row.task}: {why}", "yellow")
-    print_repeats(results(), repeats, legend=legend)
-    print_worth(results(), money(), legend=legend)
+        refused = counted(row.refused, "action")
+        for count, what, first in (
+            (row.unscored, f"{row.unscored} unscored", row.first_unscored),
+            (row.refused, f"{refused} refused", row.first_refused),
+        ):
+            if count:
+                note(f"{row.policy} on {row.task}: {what}; the first: {first}", "yellow")
+    put_repeats(figures, repeats)
+    money = worths()
+    put_worth(figures, money)
+    if shown.legend:
+        figures.legend()
+    return money

@@ -13,8 +13,8 @@ from logtriage.grading import Graded
 from logtriage.grading.debrief import COLUMNS, debrief_of
 from logtriage.incident import Incident
 from logtriage.rendering.sparklines import sparklined
-from logtriage.report.text import NO_FIGURE, truth_of
 from logtriage.report.text import number as of_pages
+from logtriage.report.text import truth_of
 from logtriage.roles import RoleSplit
 from logtriage.state import State
 
@@ -32,11 +32,9 @@ def number(value: float | None, digits: int = 3) -> str:
     return of_pages(value, digits).replace("−", "-")
 
 
-def signed(value: float | None, digits: int = 3) -> str:
-    """A figure with its sign, a plus for a rounded 0; a dash for no figure."""
-    if value is None:
-        return NO_FIGURE
-    text = number(value, digits)
+def signed(value: float) -> str:
+    """A figure with its sign, a plus for a rounded 0."""
+    text = number(value)
     return text if value < 0 and float(text) else f"+{text}"
 
 

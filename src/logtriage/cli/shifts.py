@@ -4,27 +4,37 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from logtriage._lib.printable import counted
 from logtriage.actions import Malformed
 from logtriage.adapters.request_limits import EndpointError
-from logtriage.adapters.served import ENDPOINT, Endpoint, ServedPlayer, play_served
+from logtriage.adapters.served import ENDPOINT, ServedPlayer, play_served
 from logtriage.adapters.shift_episode import ShiftEpisode
+from logtriage.cli import options
 from logtriage.cli.bar import Bar, what_is_kept
 from logtriage.cli.console import emit, messages, note, put, results, say
 from logtriage.cli.desk.session import LEAVE, YES, Session
-from logtriage.cli.figures import Figures, estimate
+from logtriage.cli.figures import Cells, Figures, estimate
 from logtriage.cli.group import SOME_BAD
 from logtriage.cli.screens import facts, heading, number
-from logtriage.cli.served import served_players, tell_usage
+from logtriage.cli.served import Models, served_players, tell_usage
 from logtriage.cli.typed import HUMAN, OTHERS, commands, read_action
 from logtriage.errors import UnknownName
+from logtriage.evaluation.keeping import holding
+from logtriage.evaluation.shifts import (
+    ShiftRecorder,
+    ShiftRow,
+    open_shifts,
+    record_shifts,
+    scripted,
+    shift_row,
+)
 from logtriage.parsing import action_to_wire
 from logtriage.parsing.calls import MALFORMED, Wire
 from logtriage.rendering import Reply
+from logtriage.report.text import NO_FIGURE
 from logtriage.shift import (
     PLAYERS,
     On,
@@ -44,10 +54,6 @@ from logtriage.shift import (
     wire_in,
 )
 
-if TYPE_CHECKING:
-    from logtriage.evaluation.shifts import ShiftRecorder, ShiftRow
-
-_TITLES = ("player", "shifts", "grade", "net value", "MTTA", "MTTR", "missed", "handed over")
 _MEANINGS = (
     ("grade", "mean grade of the scored shifts, with its bootstrap interval"),
     ("net value", "worth beyond forwarding everything (forward_all) on the same shifts"),
@@ -63,29 +69,24 @@ _HELP = (
 
 def evaluate_shifts(
     policies: Sequence[str],
-    tasks: Sequence[str],
-    split: str,
-    numbers: range,
-    endpoint: Endpoint,
-    concurrency: int,
+    choice: options.Choice,
+    episodes: int,
+    models: Models,
     screens: int | None,
     out: Path | None,
+    shown: options.Shown,
     *,
     fresh: bool,
     retry_unscored: bool,
-    as_json: bool,
-    legend: bool,
 ) -> None:
     """Let players play shifts, and print a table for each task; ``out`` keeps them and goes on."""
-    from logtriage.evaluation.keeping import holding
-    from logtriage.evaluation.shifts import open_shifts, record_shifts, shift_row
-
-    every = {task: shift_ids(task, split, len(numbers), numbers.start) for task in tasks}
+    split = choice.split or options.SPLIT
+    every = {task: shift_ids(task, split, episodes, choice.start) for task in choice.shifts}
     # A model that is loaded here plays no shifts: the names below say so.
-    served = served_players(policies, endpoint)
+    served = served_players(policies, models)
     recorders = {policy: _recorder(policy, served, screens) for policy in policies}
-    shown = "" if screens is None else f", screens {screens}"
-    settings = {name: f"{player.description}{shown}" for name, player in served.items()}
+    last = "" if screens is None else f", screens {screens}"
+    settings = {name: f"{player.description}{last}" for name, player in served.items()}
     settings = dict.fromkeys(policies, "") | settings
     rows: list[ShiftRow] = []
     errors: list[str] = []
@@ -102,14 +103,14 @@ def evaluate_shifts(
                     recorders[policy],
                     settings=settings[policy],
                     file=file,
-                    workers=concurrency if policy in served else 1,
+                    workers=models.concurrency if policy in served else 1,
                     on_progress=bar.show,
                 )
             rows.append(shift_row(policy, task, records))
             wires = (wire for record in records for wire in record["actions"])
             unread[policy] += [w["reason"] for w in wires if w["action_type"] == MALFORMED]
             errors.append(next((record["error"] for record in records if record["error"]), ""))
-    put_shifts(rows, as_json=as_json, legend=legend)
+    put_shifts(rows, shown)
     for row, error in zip(rows, errors, strict=True):
         if row.unscored:
             first = f"{row.unscored} unscored; the first: {error}"
@@ -129,31 +130,38 @@ def evaluate_shifts(
         raise typer.Exit(SOME_BAD)
 
 
-def put_shifts(rows: "Sequence[ShiftRow]", *, as_json: bool, legend: bool) -> None:
-    """Print the figures of shifts: a table for each task, or a JSON object per line.
-
-    ``legend`` adds the meanings of the columns.
-    """
-    if as_json:
+def put_shifts(rows: Sequence[ShiftRow], shown: options.Shown) -> None:
+    """Print the figures of shifts: a table for each task, or a JSON object per line."""
+    if shown.as_json:
         for row in rows:
             emit(row)
         return
     for task in dict.fromkeys(row.task for row in rows):
         say(results(), heading(f"{task}, rubric shift/1"))
-        Figures(results()).put(
-            _TITLES,
-            [row.cells(lambda span: estimate(span).plain) for row in rows if row.task == task],
-        )
-    if legend:
+        Figures().put(map(_cells, (row for row in rows if row.task == task)))
+    if shown.legend:
         say(results(), heading("LEGEND"))
         put(results(), facts(list(_MEANINGS)))
 
 
+def _cells(row: ShiftRow) -> Cells:
+    cells = {
+        "player": row.policy,
+        "shifts": str(row.shifts),
+        "grade": estimate(row.score).plain,
+        "net value": estimate(row.net).plain,
+        "MTTA": number(row.mtta, 1),
+        "MTTR": number(row.mttr, 1),
+        "missed": f"{row.missed:.1f} of {row.incidents:.1f}",
+        "handed over": f"{row.handed_over:.1f} of {row.incidents:.1f}",
+    }
+    # Every column stays, since the legend has them all.
+    return {title: "-" if cell == NO_FIGURE else cell for title, cell in cells.items()}
+
+
 def _recorder(
     policy: str, served: Mapping[str, ServedPlayer], screens: int | None
-) -> "ShiftRecorder":
-    from logtriage.evaluation.shifts import scripted
-
+) -> ShiftRecorder:
     if policy in PLAYERS:
         return scripted(policy)
     if policy not in served:

@@ -1,14 +1,13 @@
 """Tables of figures: the rows of a run, and runs compared."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from rich.console import Console
 from rich.text import Text
 
 from logtriage._lib.printable import counted, spelled
 from logtriage.cli.console import say
-from logtriage.cli.figures import Cell, Figures, estimate, share, stacked
+from logtriage.cli.figures import Cell, Cells, Figures, estimate, share, stacked
 from logtriage.cli.screens import heading, number
 from logtriage.errors import InvalidInput
 from logtriage.evaluation import Comparison, Interval, Losses, Row
@@ -27,29 +26,44 @@ _CELLS: Final[Mapping[Callable[[Any], str], Callable[[Any], Cell]]] = {
 _WITHOUT_LUCK: Final = ("without_luck", "luck adjusted")
 
 
-def print_rows(
-    console: Console, rows: Sequence[Row], *, legend: bool, luck_adjusted: bool = False
-) -> None:
-    """Print tables for each task, and with ``legend`` the meaning of their columns.
+def put_results(figures: Figures, rows: Sequence[Row], *, luck_adjusted: bool = False) -> None:
+    """Print tables for each task.
 
     ``luck_adjusted`` adds the mean grade less the luck, and needs an explained episode.
     """
     if luck_adjusted:
         _check_adjusted(row.losses for row in rows)
-    figures = Figures(console)
     for task in dict.fromkeys(row.task for row in rows):
         mine = [row for row in rows if row.task == task]
-        played = {row.episodes // row.attempts for row in mine}
-        split = mine[0].role_split
-        roles = "" if split is None else f", roles {spelled(split)}"
-        count = f"{_things(played, 'episode')}{roles}"
-        say(console, _title(task, mine[0].split, count, mine[0].rubric, mine[0].seal))
-        _put_rows(figures, mine)
+        first, played = mine[0], {row.episodes // row.attempts for row in mine}
+        roles = "" if first.role_split is None else f", roles {spelled(first.role_split)}"
+        _put_title(figures, first, f"{_things(played, 'episode')}{roles}")
+        split = any(row.net for row in mine)
+        for columns in (HEADLINE, DETAILS) if split else ((*HEADLINE, *DETAILS),):
+            figures.put(
+                {"policy": row.agent, **{_title_of(each): _cell(each, row) for each in columns}}
+                for row in mine
+            )
         _put_by_worth(figures, mine)
-        _put_located(figures, mine)
-        _put_losses(figures, mine, luck_adjusted=luck_adjusted)
-    if legend:
-        figures.legend()
+        figures.put(
+            (
+                {
+                    "policy": row.agent,
+                    "fault": Text(located.kind or "all", style="" if located.kind else "bold"),
+                    "incidents": str(located.incidents),
+                    "AC@1": number(located.ac1),
+                    "AC@3": number(located.ac3),
+                    "AC@5": number(located.ac5),
+                    "Avg@5": number(located.avg5),
+                }
+                for row in mine
+                for located in row.located
+            ),
+            names=2,
+        )
+        explained = [(row.agent, row.losses) for row in mine if row.losses is not None]
+        _put_losses(figures, "policy", explained, luck_adjusted=luck_adjusted)
+        figures.put((cells for pair in explained for cells in _calls(*pair)), names=2)
 
 
 def _things(counts: Collection[int], thing: str) -> str:
@@ -58,19 +72,11 @@ def _things(counts: Collection[int], thing: str) -> str:
     return most if len(counts) == 1 else f"{min(counts):,} to {most}"
 
 
-def _title(task: str, split: str | None, count: str, rubric: str, seal: str | None) -> Text:
-    sealed = "" if seal is None else f", seal {spelled(seal)}"
-    name = task if split is None else f"{task}/{split}"
-    return Text.assemble(heading(name), (f"  {count}, rubric {rubric}{sealed}", "dim"))
-
-
-def _put_rows(figures: Figures, rows: Sequence[Row]) -> None:
-    tables = (HEADLINE, DETAILS) if any(row.net for row in rows) else ((*HEADLINE, *DETAILS),)
-    for columns in tables:
-        figures.put(
-            ["policy", *map(_title_of, columns)],
-            [[row.agent, *(_cell(column, row) for column in columns)] for row in rows],
-        )
+def _put_title(figures: Figures, row: Row | Comparison, count: str) -> None:
+    sealed = "" if row.seal is None else f", seal {spelled(row.seal)}"
+    name = row.task if row.split is None else f"{row.task}/{row.split}"
+    about = f"  {count}, rubric {row.rubric}{sealed}"
+    say(figures.console, Text.assemble(heading(name), (about, "dim")))
 
 
 def _cell(column: Column, row: Row) -> Cell:
@@ -96,123 +102,109 @@ def _put_by_worth(figures: Figures, rows: Sequence[Row]) -> None:
     incidents: dict[float, int] = {}
     for group in (group for groups in nets.values() for group in groups):
         incidents[group.worth] = max(group.incidents, incidents.get(group.worth, 0))
-    shares = {
-        policy: {group.worth: group.handed_over for group in groups}
-        for policy, groups in nets.items()
-    }
+    for_each = [(policy, {at.worth: at.handed_over for at in net}) for policy, net in nets.items()]
     figures.put(
-        ["handed over\nat a worth of", *(f"{at:g}\n({incidents[at]})" for at in sorted(incidents))],
-        [
-            [policy, *(share(by_worth.get(at)) for at in sorted(incidents))]
-            for policy, by_worth in shares.items()
-        ],
+        {
+            "handed over\nat a worth of": policy,
+            **{f"{at:g}\n({incidents[at]})": share(shares.get(at)) for at in sorted(incidents)},
+        }
+        for policy, shares in for_each
     )
 
 
-def _put_located(figures: Figures, rows: Sequence[Row]) -> None:
-    figures.put(
-        ("policy", "fault", "incidents", "AC@1", "AC@3", "AC@5", "Avg@5"),
-        [
-            [
-                row.agent,
-                Text(located.kind or "all", style="" if located.kind else "bold"),
-                str(located.incidents),
-                *map(number, (located.ac1, located.ac3, located.ac5, located.avg5)),
-            ]
-            for row in rows
-            for located in row.located
-        ],
-        names=2,
-    )
+def _calls(policy: str, losses: Losses) -> Iterator[Cells]:
+    """Yield how well an agent's pages and root causes were justified."""
+    for name, calls in (("pages", losses.pages), ("root causes", losses.root_causes)):
+        if calls is not None:
+            yield {
+                "policy": policy,
+                "of": name,
+                "made": str(calls.count),
+                "right": share(calls.right),
+                "justified": share(calls.justified),
+                "lucky": share(calls.lucky),
+            }
 
 
-def print_repeats(console: Console, rows: Sequence[Repeats], *, legend: bool = False) -> None:
+def put_repeats(figures: Figures, rows: Sequence[Repeats]) -> None:
     """Print how often at least one of k repeats solves an incident, and how often all k do."""
-    figures = Figures(console)
     figures.put(
-        ("policy", "task", "repeats", "k", "one of k solves\n[95 % interval]", "all k solve\n"
-         "[95 % interval]"),
-        [
-            [
-                row.policy,
-                row.task,
-                str(row.repeats),
-                str(k),
-                estimate(row.pass_at[k - 1]),
-                estimate(row.pass_hat[k - 1]),
-            ]
+        (
+            {
+                "policy": row.policy,
+                "task": row.task,
+                "repeats": str(row.repeats),
+                "k": str(k),
+                "one of k solves\n[95 % interval]": estimate(row.pass_at[k - 1]),
+                "all k solve\n[95 % interval]": estimate(row.pass_hat[k - 1]),
+            }
             for row in rows
             for k in sorted({1, 2, row.repeats})
-        ],
+        ),
         names=2,
-    )  # fmt: skip
-    if legend:
-        figures.legend()
+    )
 
 
-def print_comparisons(
-    console: Console,
+def put_comparisons(
+    figures: Figures,
     comparisons: Sequence[Comparison],
     runs: tuple[str, ...],
     *,
-    legend: bool,
     luck_adjusted: bool = False,
 ) -> None:
-    """Print a table for each task, with a line for each pair of policies.
+    """Print tables for each task, with a line for each pair of policies.
 
-    ``runs`` are the names of runs A and B; the options are those of :func:`print_rows`.
+    ``runs`` are the names of runs A and B; ``luck_adjusted`` is as of :func:`put_results`.
     """
     if luck_adjusted:
         _check_adjusted(pair.losses for pair in comparisons)
-    figures = Figures(console)
     for task in dict.fromkeys(pair.task for pair in comparisons):
         mine = [pair for pair in comparisons if pair.task == task]
-        shared = {pair.shared for pair in mine}
-        count = _things(shared, "shared incident")
-        say(console, _title(task, mine[0].split, count, mine[0].rubric, mine[0].seal))
-        _put_comparisons(figures, mine, runs)
-        _put_loss_differences(figures, mine, luck_adjusted=luck_adjusted)
-    if legend:
-        figures.legend()
-
-
-def _put_comparisons(
-    figures: Figures, comparisons: Sequence[Comparison], runs: tuple[str, ...]
-) -> None:
-    def put(titles: Sequence[str], cells: Callable[[Comparison], Sequence[Cell]]) -> None:
+        _put_title(figures, mine[0], _things({pair.shared for pair in mine}, "shared incident"))
+        if any(pair.net for pair in mine):
+            figures.put((_sides(pair, runs) | _net(pair) for pair in mine), names=2)
+        # The columns of bounds are left out where they repeat the means.
+        bounded = any((pair.bound_a, pair.bound_b) != (pair.mean_a, pair.mean_b) for pair in mine)
         figures.put(
-            ["A", "B", *titles],
-            [
-                [f"{runs[0]}: {pair.policy_a}", f"{runs[1]}: {pair.policy_b}", *cells(pair)]
-                for pair in comparisons
-            ],
+            (
+                {
+                    **_sides(pair, runs),
+                    "B - A [95 % interval]": _signed(pair.difference),
+                    **{name: str(getattr(pair, name)) for name in ("better", "worse", "same")},
+                    "mean A": number(pair.mean_a),
+                    "mean B": number(pair.mean_b),
+                    **(_bounds(pair) if bounded else {}),
+                }
+                for pair in mine
+            ),
             names=2,
         )
-
-    if any(pair.net for pair in comparisons):
-        put(["net B - A [95 % interval]", "net A", "net B"], _net)
-    # The columns of bounds are left out where they repeat the means.
-    bounded = any(
-        (pair.bound_a, pair.bound_b) != (pair.mean_a, pair.mean_b) for pair in comparisons
-    )
-    titles = ["mean A", "mean B"]
-    titles += ["A, unscored\nas 0", "B, unscored\nas 0"] if bounded else []
-    put(
-        ["B - A [95 % interval]", "better", "worse", "same", *titles],
-        lambda pair: (
-            _signed(pair.difference),
-            *(str(count) for count in (pair.better, pair.worse, pair.same)),
-            number(pair.mean_a),
-            number(pair.mean_b),
-            *((number(pair.bound_a), number(pair.bound_b)) if bounded else ()),
-        ),
-    )
+        explained = [
+            (f"{pair.policy_b} -\n{pair.policy_a}", pair.losses)
+            for pair in mine
+            if pair.losses is not None
+        ]
+        _put_losses(figures, "B - A", explained, luck_adjusted=luck_adjusted)
 
 
-def _net(pair: Comparison) -> Sequence[Cell]:
-    if pair.net is None:
-        return (NO_FIGURE,) * 3
-    return _signed(pair.net.difference), number(pair.net.a), number(pair.net.b)
+def _sides(pair: Comparison | WorthDifference, runs: tuple[str, ...]) -> dict[str, Cell]:
+    return {"A": f"{runs[0]}: {pair.policy_a}", "B": f"{runs[1]}: {pair.policy_b}"}
+
+
+def _net(pair: Comparison) -> dict[str, Cell]:
+    net = pair.net
+    return {
+        "net B - A [95 % interval]": NO_FIGURE if net is None else _signed(net.difference),
+        "net A": number(None if net is None else net.a),
+        "net B": number(None if net is None else net.b),
+    }
+
+
+def _bounds(pair: Comparison) -> Cells:
+    return {
+        "A, unscored\nas 0": number(pair.bound_a),
+        "B, unscored\nas 0": number(pair.bound_b),
+    }
 
 
 def _signed(difference: Interval) -> Text:
@@ -220,46 +212,42 @@ def _signed(difference: Interval) -> Text:
     return estimate(difference, "+.3f", "green" if low > 0 else "red" if high < 0 else "")
 
 
-def print_worth(console: Console, rows: Sequence[Worth], *, legend: bool = False) -> None:
+def put_worth(figures: Figures, rows: Sequence[Worth]) -> None:
     """Print the worth in money of policies, beyond that of handing everything over."""
-    figures = Figures(console)
     figures.put(
-        ("policy", "task", "incidents", "cost", "worth [95 % interval]", "worth nothing at"),
-        [
-            [
-                row.policy,
-                row.task,
-                str(row.incidents),
-                f"{row.cost:,.2f}",
-                estimate(row.worth, ",.2f"),
-                f"{row.worthless_at:,.2f} an episode" if row.worthless_at >= 0 else NO_FIGURE,
-            ]
+        (
+            {
+                "policy": row.policy,
+                "task": row.task,
+                "incidents": str(row.incidents),
+                "cost": f"{row.cost:,.2f}",
+                "worth [95 % interval]": estimate(row.worth, ",.2f"),
+                "worth nothing at": f"{row.worthless_at:,.2f} an episode"
+                if row.worthless_at >= 0
+                else NO_FIGURE,
+            }
             for row in rows
-        ],
+        ),
         names=2,
     )
-    if legend:
-        figures.legend()
 
 
-def print_worth_differences(
-    console: Console, rows: Sequence[WorthDifference], runs: tuple[str, ...]
+def put_worth_differences(
+    figures: Figures, rows: Sequence[WorthDifference], runs: tuple[str, ...]
 ) -> None:
     """Print the worth in money of two runs; ``runs`` are the names of runs A and B."""
-    Figures(console).put(
-        ("A", "B", "task", "incidents", "worth A", "worth B", "worth B - A [95 % interval]"),
-        [
-            [
-                f"{runs[0]}: {row.policy_a}",
-                f"{runs[1]}: {row.policy_b}",
-                row.task,
-                str(row.incidents),
-                f"{row.a:,.2f}",
-                f"{row.b:,.2f}",
-                estimate(row.difference, ",.2f"),
-            ]
+    figures.put(
+        (
+            {
+                **_sides(row, runs),
+                "task": row.task,
+                "incidents": str(row.incidents),
+                "worth A": f"{row.a:,.2f}",
+                "worth B": f"{row.b:,.2f}",
+                "worth B - A [95 % interval]": estimate(row.difference, ",.2f"),
+            }
             for row in rows
-        ],
+        ),
         names=3,
     )
 
@@ -272,50 +260,16 @@ def _check_adjusted(losses: Iterable[Losses | None]) -> None:
         )
 
 
-def _put_losses(figures: Figures, rows: Sequence[Row], *, luck_adjusted: bool) -> None:
-    """Print two tables of explained episodes: parts of the grade, and what justified the pages."""
-    explained = [(row.agent, row.losses) for row in rows if row.losses is not None]
-    parts = _parts(luck_adjusted)
-    figures.put(
-        ["policy", "explained", *(_folded(title) for _, title in parts)],
-        [[policy, str(losses.episodes), *_means(losses, parts)] for policy, losses in explained],
-    )
-    figures.put(
-        ("policy", "of", "made", "right", "justified", "lucky"),
-        [
-            [
-                policy,
-                name,
-                str(calls.count),
-                *map(share, (calls.right, calls.justified, calls.lucky)),
-            ]
-            for policy, losses in explained
-            for name, calls in (("pages", losses.pages), ("root causes", losses.root_causes))
-            if calls is not None
-        ],
-        names=2,
-    )
-
-
-def _put_loss_differences(
-    figures: Figures, comparisons: Sequence[Comparison], *, luck_adjusted: bool
+def _put_losses(
+    figures: Figures, whose: str, explained: Sequence[tuple[str, Losses]], *, luck_adjusted: bool
 ) -> None:
-    """Print the differences of the parts of the grade, where both runs have explanations."""
-    explained = [(pair, pair.losses) for pair in comparisons if pair.losses is not None]
-    parts = _parts(luck_adjusted)
-    names = [f"{pair.policy_b} -\n{pair.policy_a}" for pair, _ in explained]
+    """Print the parts of the grade over explained episodes, or their differences."""
+    parts = (*PARTS, HARDNESS, *([_WITHOUT_LUCK] if luck_adjusted else []))
     figures.put(
-        ["B - A", "explained", *(_folded(title) for _, title in parts)],
-        [
-            [name, str(losses.episodes), *_means(losses, parts)]
-            for name, (_, losses) in zip(names, explained, strict=True)
-        ],
+        {
+            whose: name,
+            "explained": str(losses.episodes),
+            **{_folded(title): stacked(getattr(losses, part)) for part, title in parts},
+        }
+        for name, losses in explained
     )
-
-
-def _parts(luck_adjusted: bool) -> tuple[tuple[str, str], ...]:
-    return (*PARTS, HARDNESS, *([_WITHOUT_LUCK] if luck_adjusted else []))
-
-
-def _means(losses: Losses, parts: Sequence[tuple[str, str]]) -> list[Cell]:
-    return [stacked(getattr(losses, part)) for part, _ in parts]

@@ -1,8 +1,8 @@
 """Sums of grades: net values beside always handing over, and what could not be read."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 
@@ -10,26 +10,53 @@ from logtriage._lib.printable import counted
 from logtriage._lib.unread import kinds_of
 from logtriage.cli.figures import estimate
 from logtriage.cli.screens import number
+from logtriage.evaluation import Interval
+from logtriage.evaluation.incidents import in_order
+from logtriage.evaluation.keeping import UNNAMED
+from logtriage.evaluation.net_values import net_value_of_attempts
+from logtriage.evaluation.statistics import bound_of, mean_known, mean_of_attempts
 from logtriage.grading import Graded
-
-if TYPE_CHECKING:
-    from logtriage.evaluation import Interval
 
 
 @attrs.define
 class _Agent:
-    """The scores of an agent, and the worth of handing the same incidents over."""
+    """The scores of an agent's attempts at each incident (None: unscored).
 
-    #: By incident: scores of graded attempts, 0 for each unscored one, worth of a hand-over if any.
-    scores: dict[str, list[float]] = attrs.field(factory=dict)
-    lost: dict[str, list[float]] = attrs.field(factory=dict)
+    ``worths`` is what handing the incidents over is worth, if anything.
+    """
+
+    attempts: dict[str, list[float | None]] = attrs.field(factory=dict)
     worths: dict[str, float] = attrs.field(factory=dict)
+
+    @property
+    def scores(self) -> dict[str, list[float]]:
+        """The scores of each incident that has one, in the order of a run."""
+        known = {
+            name: [score for score in self.attempts[name] if score is not None]
+            for name in in_order(self.attempts)
+        }
+        return {name: scores for name, scores in known.items() if scores}
+
+    @property
+    def with_lost(self) -> dict[str, list[float]]:
+        """The scores of each incident, 0 for each unscored attempt, in the order of a run."""
+        return {
+            name: [score or 0.0 for score in self.attempts[name]]
+            for name in in_order(self.attempts)
+        }
+
+    @property
+    def lost(self) -> int:
+        """The number of unscored attempts."""
+        return sum(scores.count(None) for scores in self.attempts.values())
 
 
 @attrs.define
 class Tally:
-    """Grades so far, by agent; the number of bad lines; reasons why actions were unread."""
+    """Grades so far, by agent; numbers of lines; reasons why actions were unread."""
 
+    graded: int = 0
+    unscored: int = 0
     bad: int = 0
     actions: int = 0
     unread: list[str] = attrs.field(factory=list)
@@ -37,42 +64,36 @@ class Tally:
     agents: dict[str | None, _Agent] = attrs.field(factory=dict)
 
     @property
-    def graded(self) -> int:
-        """The number of lines with a score."""
-        return sum(_count(agent.scores) for agent in self.agents.values())
-
-    @property
-    def unscored(self) -> int:
-        """The number of lines without a score, bad lines left out."""
-        return sum(_count(agent.lost) for agent in self.agents.values())
-
-    @property
     def lines(self) -> int:
         """The number of all lines."""
         return self.graded + self.unscored + self.bad
 
+    @property
+    def _bad_of_agent(self) -> int:
+        """The bad lines that count for each agent: nobody knows whose they are, if of several."""
+        return self.bad if len(self.agents) == 1 else 0
+
     def add(self, graded: Graded, worth: float | None) -> None:
         """Count a grade; ``worth`` is what handing its incident over is worth."""
         agent = self.agents.setdefault(graded.agent, _Agent())
-        if graded.seal is not None:
-            self.seals.add(graded.seal)
+        agent.attempts.setdefault(graded.incident, []).append(graded.score)
         if worth is not None:
             agent.worths[graded.incident] = worth
-        attempts = agent.lost if graded.score is None else agent.scores
-        attempts.setdefault(graded.incident, []).append(graded.score or 0.0)
-        if graded.score is not None:
+        if graded.seal is not None:
+            self.seals.add(graded.seal)
+        if graded.score is None:
+            self.unscored += 1
+        else:
+            self.graded += 1
             self.actions += len(graded.actions)
             self.unread += graded.unread
 
     def summary(self) -> Iterator[str]:
         """The lines of the summary, for people."""
-        from logtriage.evaluation.keeping import UNNAMED
-
         yield f"{self.graded} graded; {self.unscored} unscored; {counted(self.bad, 'bad line')}"
-        alone = len(self.agents) == 1
         for name, agent in self.agents.items():
-            of = "" if alone else f"{name or UNNAMED}: "
-            yield from (of + line for line in _lines(agent, self.bad if alone else 0))
+            of = "" if len(self.agents) == 1 else f"{name or UNNAMED}: "
+            yield from (of + line for line in _lines(agent, self._bad_of_agent))
         if self.bad and len(self.agents) > 1:
             lines = counted(self.bad, "bad line")
             yield f"{lines} count for no agent, since none could be read there"
@@ -88,7 +109,7 @@ class Tally:
             "unscored": self.unscored,
             "bad_lines": self.bad,
             "agents": [
-                _to_json(name, agent, self.bad if len(self.agents) == 1 else 0)
+                {"agent": name, **_to_json(agent, self._bad_of_agent)}
                 for name, agent in self.agents.items()
             ],
             "actions": self.actions,
@@ -100,32 +121,32 @@ class Tally:
 
 def _lines(agent: _Agent, bad: int) -> Iterator[str]:
     """Lines on the net value and mean grade of an agent; ``bad`` lines count as its own."""
-    if not agent.scores:
+    grade = mean_of_attempts(agent.scores.values())
+    if grade is None:
         return
-    net, handed_over, bound = _net(agent), _handed_over(agent), _bound(agent, bad)
+    net, handed_over = _net(agent, agent.scores), _handed_over(agent)
     if net is not None:
-        less = _net(agent, lost=True) if agent.lost else None
+        less = _net(agent, agent.with_lost) if agent.lost else None
         with_lost = f" ({number(less.mean)} with what is unscored as 0)" if less else ""
         yield f"net value {estimate(net).plain}{with_lost}; always handing over 0"
     else:
         yield "no net value: these incidents have no worth of handing over"
-    lost = bad or agent.lost
     lines = " or bad" if bad else ""
-    with_lost = f" ({number(bound)} with what is unscored{lines} as 0)" if lost else ""
+    bound = f" ({number(_bound(agent, bad))} with what is unscored{lines} as 0)"
     baseline = "" if handed_over is None else f"; always handing over {number(handed_over)}"
-    yield f"mean grade {estimate(_grade(agent)).plain}{with_lost}{baseline}"
+    yield f"mean grade {estimate(grade).plain}{bound if bad or agent.lost else ''}{baseline}"
 
 
-def _to_json(name: str | None, agent: _Agent, bad: int) -> dict[str, Any]:
-    grade, net = _grade(agent), _net(agent)
+def _to_json(agent: _Agent, bad: int) -> dict[str, Any]:
+    scores = agent.scores
+    grade, net = mean_of_attempts(scores.values()), _net(agent, scores)
     return {
-        "agent": name,
-        "graded": _count(agent.scores),
-        "unscored": _count(agent.lost),
+        "graded": sum(map(len, scores.values())),
+        "unscored": agent.lost,
         "grade": grade and attrs.asdict(grade),
         "bound": _bound(agent, bad),
         "net_value": net and attrs.asdict(net),
-        "with_worth": sum(len(each) for name, each in agent.scores.items() if name in agent.worths),
+        "with_worth": sum(len(scores[name]) for name in scores if name in agent.worths),
         "always_handing_over": {
             "grade": _handed_over(agent),
             "net_value": None if net is None else 0.0,
@@ -133,44 +154,19 @@ def _to_json(name: str | None, agent: _Agent, bad: int) -> dict[str, Any]:
     }
 
 
-def _count(attempts: Mapping[str, Sequence[float]]) -> int:
-    return sum(map(len, attempts.values()))
-
-
-def _grade(agent: _Agent) -> "Interval | None":
-    """The mean grade of scored attempts, with an interval over incidents."""
-    from logtriage.evaluation.incidents import in_order
-    from logtriage.evaluation.statistics import mean_of_attempts
-
-    return mean_of_attempts(agent.scores[name] for name in in_order(agent.scores))
-
-
 def _bound(agent: _Agent, bad: int) -> float | None:
     """The mean grade if each unscored attempt and each ``bad`` line counts 0."""
-    from logtriage.evaluation.statistics import bound_of
-
-    names = dict.fromkeys((*agent.scores, *agent.lost))
-    every = [[*agent.scores.get(name, ()), *agent.lost.get(name, ())] for name in names]
-    bound, lines = bound_of(map(fmean, every), len(every)), sum(map(len, every))
+    every = agent.with_lost.values()
+    bound, lines = bound_of(map(fmean, every)), sum(map(len, every))
     return bound and bound * lines / (lines + bad)  # nobody knows which incidents bad lines are of
 
 
-def _net(agent: _Agent, *, lost: bool = False) -> "Interval | None":
-    """The net value, with an interval over incidents; with ``lost``, unscored attempts count 0."""
-    from logtriage.evaluation.incidents import in_order
-    from logtriage.evaluation.net_values import net_value_of_attempts
-
-    every = [
-        (
-            [*agent.scores.get(name, ()), *(agent.lost.get(name, ()) if lost else ())],
-            agent.worths[name],
-        )
-        for name in in_order(agent.worths)
-    ]
-    return net_value_of_attempts(pair for pair in every if pair[0])
+def _net(agent: _Agent, scores: dict[str, list[float]]) -> Interval | None:
+    """The net value of scores by incident, with an interval over incidents."""
+    worths = agent.worths
+    return net_value_of_attempts((scores[name], worths[name]) for name in scores if name in worths)
 
 
 def _handed_over(agent: _Agent) -> float | None:
     """The mean grade of always handing over: the mean worth of the scored incidents."""
-    worths = [agent.worths[name] for name in agent.scores if name in agent.worths]
-    return fmean(worths) if worths else None
+    return mean_known(agent.worths.get(name) for name in agent.scores)

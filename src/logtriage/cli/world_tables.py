@@ -10,7 +10,7 @@ from rich.text import Text
 from logtriage._lib.grouping import grouped
 from logtriage._lib.printable import counted, nudged
 from logtriage.cli.console import put, say
-from logtriage.cli.figures import Cell, Figures, listed
+from logtriage.cli.figures import Cells, Figures, listed
 from logtriage.cli.screens import facts, heading, number
 from logtriage.rendering.chances import groups_of, shares_of
 from logtriage.tasks import tasks_of
@@ -31,8 +31,7 @@ def shown(console: Console, world: World) -> None:
     console.print(Text.assemble((world.name, "bold cyan"), f"  {rules.title}"))
     put(console, facts(list(_about(world))))
     benign = listed(
-        ("kind", "tiers"),
-        ((Text(kind.name, "bold"), ", ".join(kind.tiers)) for kind in world.benign),
+        {"kind": Text(kind.name, "bold"), "tiers": ", ".join(kind.tiers)} for kind in world.benign
     )
     for title, rows in (("KINDS OF FAULTS", _kinds(world)), ("BENIGN", benign)):
         say(console)
@@ -74,18 +73,15 @@ def _about(world: World) -> Iterator[tuple[str, str]]:
 
 def _kinds(world: World) -> Table:
     return listed(
-        ("kind", "class", "pages", "tiers", "remedies", "what happens"),
-        (
-            (
-                Text(kind.name, "bold"),
-                kind.fault_class,
-                world.page_of(kind.name),
-                ", ".join(kind.tiers),
-                ", ".join(kind.remedies),
-                kind.summary,
-            )
-            for kind in world.kinds
-        ),
+        {
+            "kind": Text(kind.name, "bold"),
+            "class": kind.fault_class,
+            "pages": world.page_of(kind.name),
+            "tiers": ", ".join(kind.tiers),
+            "remedies": ", ".join(kind.remedies),
+            "what happens": kind.summary,
+        }
+        for kind in world.kinds
     )
 
 
@@ -128,34 +124,32 @@ def checked(console: Console, findings: Sequence["Finding"]) -> None:
     by_name = {finding.check: finding.evidence for finding in findings}
     figures = Figures(console)
     say(console, heading("AFTER A FULL LOOK"))
-    figures.put(
-        ["kind", "of all", "bits left", "recognised", "taken for [share]"],
-        [_confused(row) for row in by_name["full-look"]["rows"]],
-    )
+    figures.put(map(_confused, by_name["full-look"]["rows"]))
     say(console, heading("AT EACH WORTH OF A HAND-OVER"))
     figures.put(
-        ["c", "better handed over", "gained"],
-        [
-            [number(row["worth"], 1), _percent(row["handed_over"]), number(row["gained"])]
-            for row in by_name["hand-over"]["by_worth"]
-        ],
+        {
+            "c": number(row["worth"], 1),
+            "better handed over": _percent(row["handed_over"]),
+            "gained": number(row["gained"]),
+        }
+        for row in by_name["hand-over"]["by_worth"]
     )
     figures.legend()
 
 
-def _confused(row: Mapping[str, Any]) -> list[Cell]:
+def _confused(row: Mapping[str, Any]) -> Cells:
     others = [
         f"{kind}{'*' if another else ''} {_percent(share)}"
         for kind, share, another in row["others"]
         if share >= _LEAST
     ]
-    return [
-        Text(row["kind"]),
-        _percent(row["share"]),
-        number(row["bits"], 2),
-        _percent(row["recognised"]),
-        Text(", ".join(others[:_OTHERS]) or "–"),
-    ]
+    return {
+        "kind": row["kind"],
+        "of all": _percent(row["share"]),
+        "bits left": number(row["bits"], 2),
+        "recognised": _percent(row["recognised"]),
+        "taken for [share]": ", ".join(others[:_OTHERS]) or "–",
+    }
 
 
 def _percent(share: float) -> str:

@@ -9,7 +9,7 @@ import attrs
 from logtriage.cli.auditing import close, print_finding
 from logtriage.cli.bar import Bar
 from logtriage.cli.console import emit, note, results, say
-from logtriage.cli.options import Json, argument, flag, option, world_in
+from logtriage.cli.options import Json, argument, flag, option
 from logtriage.cli.world_tables import checked, shown, shown_json
 from logtriage.tasks import as_world
 from logtriage.world.copies import copy_world
@@ -35,7 +35,7 @@ def new_world(
 
 def show_world(world: _World, as_json: Json = False) -> None:
     """Show a world as tables: teams, kinds, how often each condition shows what, in per cent."""
-    loaded = as_world(world_in(world))
+    loaded = as_world(world)
     if as_json:
         emit(shown_json(loaded))
     else:
@@ -61,7 +61,7 @@ def check_world_(
     """
     from logtriage.audit import FULL, QUICK, Finding, check_world
 
-    loaded = as_world(world_in(world))
+    loaded = as_world(world)
     console = results()
 
     def tell(finding: Finding) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from logtriage._lib.grouping import grouped
 from logtriage.conversations.words import beside, cut, kept
 from logtriage.errors import UnknownName
 from logtriage.evaluation.episodes import record_episode
@@ -114,14 +115,11 @@ def _attempts(
     answers: Sequence[Answer], incidents: Mapping[str, Incident]
 ) -> list[dict[str, Answer]]:
     """The answers of each repeat, by the id of the graded incident."""
-    attempts: list[dict[str, Answer]] = []
-    for answer in answers:
-        name = incidents[answer.id].id
-        rows = next((rows for rows in attempts if name not in rows), None)
-        if rows is None:
-            attempts.append(rows := {})
-        rows[name] = answer
-    return attempts
+    rows = grouped((incidents[answer.id].id, answer) for answer in answers)
+    return [
+        {name: answers[number] for name, answers in rows.items() if number < len(answers)}
+        for number in range(max(map(len, rows.values())))
+    ]
 
 
 def _play_cell(

@@ -12,6 +12,7 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
+from logtriage._lib.grouping import grouped
 from logtriage._lib.progress import OnProgress, watched
 from logtriage.actions import IdentifyRootCause
 from logtriage.beliefs import belief
@@ -28,6 +29,7 @@ from logtriage.evaluation.statistics import (
     bisected,
     brier,
     mean_interval,
+    mean_known,
     resampled_interval,
 )
 from logtriage.state import State, initial_state
@@ -110,11 +112,7 @@ class Calibration:
 def calibrate(run: LoadedRun, on_progress: OnProgress | None = None) -> tuple[Calibration, ...]:
     """The calibration of each policy on each task of a run."""
     cells = [(policy, task) for task in run.tasks for policy in run.policies]
-    every = [
-        ((policy, task), grade)
-        for policy, task in cells
-        for grade in run.scored(policy, [task]).values()
-    ]
+    every = [(cell, grade) for cell in cells for grade in run.scored(cell[0], cell[1:]).values()]
     played: dict[tuple[str, str], list[_Episode]] = {cell: [] for cell in cells}
     for cell, grade in watched(every, on_progress, len(every)):
         state = played_state(run.incidents(grade.incident), grade)
@@ -184,34 +182,30 @@ def _errors(confidences: Any, outcomes: Any) -> Any:
 
 
 def _bins(known: Sequence[Stated]) -> tuple[Bin, ...]:
-    bins = []
-    for number in range(BINS):
-        inside = [row for row in known if min(BINS - 1, int(row.confidence * BINS)) == number]
-        if not inside:
-            continue
-        count, hits = len(inside), sum(row.right for row in inside)
-        exact = [row.posterior for row in inside if row.posterior is not None]
-        bounds = share_bounds(hits, count, 1.0 - LEVEL)
-        bins.append(
-            Bin(
-                number / BINS,
-                (number + 1) / BINS,
-                count,
-                fmean(row.confidence for row in inside),
-                hits / count,
-                *bounds,
-                fmean(exact) if exact else None,
-            )
-        )
-    return tuple(bins)
+    inside = grouped((min(BINS - 1, int(row.confidence * BINS)), row) for row in known)
+    return tuple(_bin(number, inside[number]) for number in sorted(inside))
+
+
+def _bin(number: int, rows: Sequence[Stated]) -> Bin:
+    count, hits = len(rows), sum(row.right for row in rows)
+    least, most = share_bounds(hits, count, 1.0 - LEVEL)
+    return Bin(
+        low=number / BINS,
+        high=(number + 1) / BINS,
+        count=count,
+        stated=fmean(row.confidence for row in rows),
+        right=hits / count,
+        least=least,
+        most=most,
+        posterior=mean_known(row.posterior for row in rows),
+    )
 
 
 def _bars(rows: Sequence[_Episode]) -> tuple[Bar, ...]:
     """Net values at the bars 0, 0.1, ..., 1, over incidents with a worth of a hand-over."""
     known = [(stated, score, worth) for stated, score, worth in rows if worth is not None]
     bars = []
-    for number in range(BINS + 1):
-        bar = number / BINS
+    for bar in (number / BINS for number in range(BINS + 1)):
         below = [stated is not None and stated.confidence < bar for stated, _, _ in known]
         pairs = zip(below, known, strict=True)
         net = net_value([(worth if under else score, worth) for under, (_, score, worth) in pairs])

@@ -1,23 +1,19 @@
 """Two runs side by side, on the incidents that both played."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import fsum
+from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from statistics import fmean
 
 import attrs
 
-from logtriage._lib.grouping import grouped
 from logtriage.errors import InvalidInput, RubricError, SealError, UnknownName
 from logtriage.evaluation.loading import LoadedRun, rubric_label
 from logtriage.evaluation.losses import Losses, loss_difference
 from logtriage.evaluation.manifest import Manifest, read_manifest
 from logtriage.evaluation.net_values import net_difference, net_value
-from logtriage.evaluation.repeats import attempts_of, policies_of
+from logtriage.evaluation.repeats import attempts_at, attempts_of, policies_of
 from logtriage.evaluation.statistics import Interval, paired_difference
-from logtriage.grading import Grade
 from logtriage.registry.policies import CONSTANT
 
 
@@ -189,16 +185,15 @@ def _chosen_policy(run: LoadedRun, name: str | None) -> str:
 
 
 def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) -> Comparison | None:
-    scores_a, scores_b = scores_of(a, name_a, [task]), scores_of(b, name_b, [task])
+    ours, theirs = attempts_at(a, name_a, [task]), attempts_at(b, name_b, [task])
+    scores_a, scores_b = ours.scores, theirs.scores
     shared = [name for name in scores_a if name in scores_b]
     before, after = [scores_a[name] for name in shared], [scores_b[name] for name in shared]
     difference = paired_difference(before, after)
     if difference is None:
         return None
     pairs = list(zip(before, after, strict=True))
-    planned_a = attempts_planned(a, name_a, [task])
-    planned_b = attempts_planned(b, name_b, [task])
-    planned = planned_a.keys() & planned_b.keys()
+    planned = ours.planned.keys() & theirs.planned.keys()
     return Comparison(
         task=task,
         policy_a=name_a,
@@ -209,8 +204,8 @@ def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) ->
         only_b=len(scores_b) - len(shared),
         mean_a=fmean(before),  # rounded as the bounds are
         mean_b=fmean(after),
-        bound_a=_bound(a, name_a, task, planned, planned_a),
-        bound_b=_bound(b, name_b, task, planned, planned_b),
+        bound_a=ours.bound(planned),
+        bound_b=theirs.bound(planned),
         difference=difference,
         better=sum(new > old for old, new in pairs),
         worse=sum(new < old for old, new in pairs),
@@ -243,36 +238,6 @@ def _losses(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) -> 
     before, after = a.explained[name_a, task], b.explained[name_b, task]
     shared = [name for name in before if name in after]
     return loss_difference([before[name] for name in shared], [after[name] for name in shared])
-
-
-def grades_of(run: LoadedRun, agent: str, tasks: Iterable[str]) -> dict[str, list[Grade]]:
-    """The scored grades of an agent's attempts on some tasks, by incident."""
-    tasks = list(tasks)
-    return grouped(
-        pair for policy in policies_of(run, agent) for pair in run.scored(policy, tasks).items()
-    )
-
-
-def scores_of(run: LoadedRun, agent: str, tasks: Iterable[str]) -> dict[str, float]:
-    """The mean score of an agent's attempts on some tasks, by incident."""
-    graded = grades_of(run, agent, tasks).items()
-    return {incident: fmean(grade.score for grade in grades) for incident, grades in graded}
-
-
-def attempts_planned(run: LoadedRun, agent: str, tasks: Iterable[str]) -> Counter[str]:
-    """The number of attempts that a run planned for an agent on some tasks, by incident."""
-    tasks, group = list(tasks), policies_of(run, agent)
-    cells = (cell for cell in run.planned if cell.policy in group and cell.task in tasks)
-    return Counter(incident for cell in cells for incident in cell.ids)
-
-
-def _bound(
-    run: LoadedRun, agent: str, task: str, planned: Iterable[str], attempts: Mapping[str, int]
-) -> float:
-    """The mean over planned incidents, with 0 for attempts without a score."""
-    graded = grades_of(run, agent, [task])
-    means = [fsum(each.score for each in graded.get(name, ())) / attempts[name] for name in planned]
-    return fmean(means)  # both runs have scored one at least
 
 
 def check_drawn_alike(run_a: str | PathLike[str], run_b: str | PathLike[str]) -> None:

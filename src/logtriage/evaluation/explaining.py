@@ -1,6 +1,7 @@
 """Explaining the episodes of an existing run, over several workers."""
 
 from contextlib import closing
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Final
@@ -71,9 +72,9 @@ def explain_run(
         left = [episode for cell in run.planned for episode in _left_of(run, cell, episodes)]
         if left:
             (directory / store.SUMMARY_FILE).unlink(missing_ok=True)
-        with closing(in_order(_explain, left, workers)) as explained:
-            for episode, line in watched(explained, on_progress, len(left)):
-                append(cell_path(directory, EXPLANATIONS, episode.cell), line)
+        with closing(in_order(partial(_explain, run.incidents), left, workers)) as explained:
+            for (cell, _), line in watched(explained, on_progress, len(left)):
+                append(cell_path(directory, EXPLANATIONS, cell), line)
         for cell in run.planned:
             put_in_order(cell_path(directory, EXPLANATIONS, cell), cell.ids)
         run = load_run(directory, seal=seal)
@@ -105,19 +106,12 @@ def check_explainable(spec: RunSpec, incidents: Incidents) -> tuple[str, ...]:
     return tuple(reasons)
 
 
-@attrs.frozen
-class _Episode:
-    cell: Cell
-    incidents: Incidents
-    graded: Graded
-
-
-def _left_of(run: LoadedRun, cell: Cell, count: int) -> list[_Episode]:
+def _left_of(run: LoadedRun, cell: Cell, count: int) -> list[tuple[Cell, Graded]]:
     """The episodes to explain among the first ``count`` of a cell."""
     key = cell.policy, cell.task
     explained, no_ids = run.explained[key], attrs.evolve(cell, ids=())  # workers need no ids
     return [
-        _Episode(no_ids, run.incidents, graded)
+        (no_ids, graded)
         for graded in run.grades[key][:count]
         if graded.closing is not None  # None: unscored, or left open
         and graded.incident not in explained
@@ -130,6 +124,6 @@ def explanation_of(incident: Incident, graded: Graded) -> Explanation:
     return explain(played_state(incident, graded), samples=SAMPLES)
 
 
-def _explain(episode: _Episode) -> bytes:
-    explanation = explanation_of(episode.incidents(episode.graded.incident), episode.graded)
-    return encode_explanation(episode.graded, explanation)
+def _explain(incidents: Incidents, episode: tuple[Cell, Graded]) -> bytes:
+    _, graded = episode
+    return encode_explanation(graded, explanation_of(incidents(graded.incident), graded))

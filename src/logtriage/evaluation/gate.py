@@ -13,15 +13,10 @@ from typing import Final
 import attrs
 
 from logtriage.errors import InvalidInput
-from logtriage.evaluation.compare import (
-    attempts_planned,
-    grades_of,
-    is_constant,
-    pair_runs,
-    unpaired,
-)
+from logtriage.evaluation.compare import is_constant, pair_runs, unpaired
 from logtriage.evaluation.episodes import alarmed, mis_paged, played_state
 from logtriage.evaluation.loading import LoadedRun
+from logtriage.evaluation.repeats import attempts_at
 from logtriage.evaluation.statistics import (
     Interval,
     mean_known,
@@ -111,7 +106,7 @@ def gate_runs(
     ]
     if policy is None and base_policy is None:
         for name in unpaired(base, run)[0]:  # those of the base
-            lost = len(grades_of(base, name, base.tasks))
+            lost = len(attempts_at(base, name, base.tasks).graded)
             if lost and not base.is_scripted(name):
                 worse = Check(name, name, UNSCORED, Verdict.WORSE, lost, run=float(lost), base=0.0)
                 checks.append(worse)
@@ -124,34 +119,25 @@ def _checks(
     run: LoadedRun, base: LoadedRun, ours: str, theirs: str, margins: Margins
 ) -> Iterator[Check]:
     # Over the base's tasks: what the run leaves out is lost, a whole task as well as an incident.
-    before, after = grades_of(base, theirs, base.tasks), grades_of(run, ours, run.tasks)
-    planned_before = attempts_planned(base, theirs, base.tasks)
-    planned_after = attempts_planned(run, ours, run.tasks)
-
-    def missing(graded: Sequence[object], planned: int) -> float:
-        return 1.0 - len(graded) / max(1, planned)  # all, if none was planned
-
-    lost = sum(
-        missing(after.get(name, ()), planned_after[name]) > missing(grades, planned_before[name])
-        for name, grades in before.items()
-    )
+    before, after = attempts_at(base, theirs, base.tasks), attempts_at(run, ours, run.tasks)
+    lost = sum(after.missing(name) > before.missing(name) for name in before.graded)
     verdict = Verdict.WORSE if lost else Verdict.NO_WORSE
-    yield Check(ours, theirs, UNSCORED, verdict, len(before), run=float(lost), base=0.0)
-    shared = [(before[name], after[name]) for name in before if name in after]
-    grades = [(_mean_score(old), _mean_score(new)) for old, new in shared]
+    yield Check(ours, theirs, UNSCORED, verdict, len(before.graded), run=float(lost), base=0.0)
+    shared = [name for name in before.graded if name in after.graded]
+    old_scores, new_scores = before.scores, after.scores
+    grades = [(old_scores[name], new_scores[name]) for name in shared]
     unmeasured = Check(ours, theirs, GRADE, Verdict.UNMEASURED, incidents=0)
     yield judged(unmeasured, grades, margins.grade)
     for measure, value, margin in (
         (MIS_PAGED, mis_paged, margins.mis_paged),
         (FALSE_ALARM, alarmed, margins.false_alarm),
     ):
-        shares = [(_share(base, old, value), _share(run, new, value)) for old, new in shared]
+        shares = (
+            (_share(base, before.graded[name], value), _share(run, after.graded[name], value))
+            for name in shared
+        )
         known = [(old, new) for old, new in shares if old is not None and new is not None]
         yield judged(attrs.evolve(unmeasured, measure=measure), known, margin)
-
-
-def _mean_score(attempts: Sequence[Grade]) -> float:
-    return fmean(grade.score for grade in attempts)
 
 
 def _share(

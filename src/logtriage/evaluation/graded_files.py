@@ -58,8 +58,8 @@ def grade_files(
     """
     workers = workers_of(jobs, incidents.seal)
     grader = _Grader(incidents, rubric, role_split)
-    chunks = _chunks(sources, grader, 1 if alone(workers) else _LINES)
-    with closing(in_order(_graded, chunks, workers)) as every:
+    chunks = _chunks(sources, 1 if alone(workers) else _LINES)
+    with closing(in_order(grader, chunks, workers)) as every:
         for _, rows in every:
             yield from rows
 
@@ -70,7 +70,11 @@ class _Grader:
     rubric: str | None
     role_split: RoleSplit | None
 
-    def __call__(self, lines: "_Lines") -> list[GradedLine | TranscriptError]:
+    def __call__(self, lines: "_Lines | Exception") -> list[GradedLine | TranscriptError]:
+        if isinstance(lines, TranscriptError):  # of a single line
+            return [lines]
+        if isinstance(lines, Exception):
+            raise lines  # in its place, after the grades of what stands before it
         rubric = None if self.rubric is None else rubric_named(self.rubric)
         rows: list[GradedLine | TranscriptError] = []
         incident: Incident | None = None
@@ -108,15 +112,10 @@ class _Grader:
 
 @attrs.frozen
 class _Lines:
-    """Some lines of a source with their numbers, and the grader that grades them.
-
-    ``failure`` is an error of reading; there are no lines then.
-    """
+    """Some lines of a source, with their numbers."""
 
     name: str
     lines: tuple[tuple[int, bytes], ...]
-    grader: _Grader
-    failure: Exception | None = None
 
     def __iter__(self) -> Iterator[bytes]:
         return (line for _, line in self.lines)
@@ -126,44 +125,32 @@ class _Lines:
         return self.lines[number - 1][0]
 
 
-def _graded(lines: _Lines) -> list[GradedLine | TranscriptError]:
-    if lines.failure is None:
-        return lines.grader(lines)
-    if isinstance(lines.failure, TranscriptError):  # of a single line
-        return [lines.failure]
-    raise lines.failure  # in its place, after the grades of what stands before it
-
-
-def _chunks(sources: Iterable[Path | IO[bytes]], grader: _Grader, size: int) -> Iterator[_Lines]:
+def _chunks(sources: Iterable[Path | IO[bytes]], size: int) -> Iterator[_Lines | Exception]:
+    """Yield the lines of the sources, and errors in their places; one of reading is the last."""
     try:
         for source in sources:
             opened = source.open("rb") if isinstance(source, Path) else nullcontext(source)
             with opened as stream:
+                name = str(getattr(stream, "name", "<stream>"))
                 empty = True
-                for lines in _of_stream(stream, grader, size):
+                for lines in _of_stream(unpacked(stream, name), name, size):
                     yield lines
                     empty = False
                 if empty:
-                    raise InvalidInput(f"{_name(stream)}: empty: nothing to grade")
+                    raise InvalidInput(f"{name}: empty: nothing to grade")
     except (OSError, LogTriageError) as error:
-        yield _Lines("", (), grader, failure=error)
+        yield error
 
 
-def _of_stream(stream: IO[bytes], grader: _Grader, size: int) -> Iterator[_Lines]:
-    name = _name(stream)
+def _of_stream(stream: IO[bytes], name: str, size: int) -> Iterator[_Lines | TranscriptError]:
     some: list[tuple[int, bytes]] = []
-    for number, line in numbered_lines(unpacked(stream, name)):
+    for number, line in numbered_lines(stream):
         if line is not None and line.strip():
             some.append((number, line))
         if len(some) == size or (line is None and some):
-            yield _Lines(name, tuple(some), grader)
+            yield _Lines(name, tuple(some))
             some = []
         if line is None:
-            failure = TranscriptError(TOO_LONG, source=name, line=number)
-            yield _Lines(name, (), grader, failure=failure)
+            yield TranscriptError(TOO_LONG, source=name, line=number)
     if some:
-        yield _Lines(name, tuple(some), grader)
-
-
-def _name(stream: IO[bytes]) -> str:
-    return str(getattr(stream, "name", "<stream>"))
+        yield _Lines(name, tuple(some))

@@ -16,8 +16,10 @@ from logtriage.drawing.ids import ALL_SPLITS, is_of_task
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.incident import Incident
+from logtriage.recorded import SHIPPED, RecordedTelemetry, open_bundle, shipped_incidents
 from logtriage.shift.shifts import is_shift
-from logtriage.world.loading import WorldLike, load_world
+from logtriage.tasks import as_world
+from logtriage.world.loading import WorldLike
 from logtriage.world.model import World
 
 #: The task of all recorded incidents at hand.
@@ -52,10 +54,6 @@ def digest_of(bundle: bytes) -> str:
     return blake2b(bundle, digest_size=8).hexdigest()
 
 
-def _loaded(world: WorldLike | None) -> World | None:
-    return world if world is None or isinstance(world, World) else load_world(world)
-
-
 @attrs.frozen
 class Incidents:
     """Finds incidents by id; grading uses it as a resolver, and it can go to other processes.
@@ -69,7 +67,7 @@ class Incidents:
     bundle: Path | None = None
     digest: str | None = None
     seal: Seal | None = None
-    world: World | None = attrs.field(default=None, converter=_loaded)
+    world: World | None = attrs.field(default=None, converter=attrs.converters.optional(as_world))
 
     @classmethod
     def of(
@@ -134,9 +132,6 @@ def _recorded(
     digest: str | None,  # noqa: ARG001 (a bundle of another content is another bundle)
     task: str,
 ) -> Mapping[str, Incident]:
-    # Imported here: most evaluations have no recorded incidents.
-    from logtriage.recorded import RecordedTelemetry, open_bundle, shipped_incidents
-
     if bundle is None:
         return {row.id: row for row in shipped_incidents(RECORDED_TASKS[task])}
     opened = open_bundle(bundle)
@@ -151,6 +146,4 @@ def _recorded(
 
 @lru_cache(maxsize=1)
 def _shipped() -> Mapping[str, Incident]:
-    from logtriage.recorded import SHIPPED, shipped_incidents
-
     return {row.id: row for source in SHIPPED for row in shipped_incidents(source)}

@@ -16,7 +16,6 @@ from typing import Final
 import attrs
 
 from logtriage._lib.files import open_here, try_lock
-from logtriage._lib.seal import Seal
 from logtriage.codec import encode_transcript, unstructure_transcript
 from logtriage.drawing.ids import SEALED
 from logtriage.errors import InvalidInput
@@ -49,7 +48,6 @@ class Kept:
     directory: Path
     incidents: Incidents
     cells: tuple[Cell, ...]
-    seal: Seal | None = None
 
     @property
     def episodes(self) -> int:
@@ -86,7 +84,7 @@ class Kept:
         """Put the transcripts in order, and write and return the summary."""
         for cell in self.cells:
             put_in_order(cell_path(self.directory, TRANSCRIPTS, cell), cell.ids)
-        run = load_run(self.directory, seal=self.seal)
+        run = load_run(self.directory, seal=self.incidents.seal)
         rows = summarise(run)
         store.write_json(self.directory / store.SUMMARY_FILE, rows_to_json(rows))
         return rows
@@ -110,7 +108,7 @@ def keeping(
     manifest = Manifest.of(spec, incidents, players, left_out)
     with holding(directory):
         store.open_run(directory, manifest, incidents, fresh=fresh)
-        yield Kept(directory, incidents, plan(manifest.spec, incidents), incidents.seal)
+        yield Kept(directory, incidents, plan(manifest.spec, incidents))
 
 
 def line_of(transcript: Transcript) -> bytes:

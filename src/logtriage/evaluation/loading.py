@@ -125,11 +125,11 @@ def load_run(
     )
     in_order = iter(list(watched(graded, on_progress, sum(map(len, transcripts.values())))))
     grades = {key: tuple(islice(in_order, len(played))) for key, played in transcripts.items()}
-    explained: dict[tuple[str, str], dict[str, Explanation]] = {}
+    explained = {}
     for cell in planned:
-        key = cell.policy, cell.task
-        by_incident = {grade.incident: grade for grade in grades[key]}
-        explained[key] = read_explanations(directory, cell, by_incident) if rubric is None else {}
+        by_incident = {grade.incident: grade for grade in grades[cell.policy, cell.task]}
+        kept = read_explanations(directory, cell, by_incident) if rubric is None else {}
+        explained[cell.policy, cell.task] = kept
     return LoadedRun(
         directory, manifest, planned, incidents, rubrics, transcripts, grades, explained
     )

@@ -79,7 +79,7 @@ class Manifest:
     left_out: int = 0
 
     @property
-    def world(self) -> "WorldMark | None":
+    def world(self) -> WorldMark | None:
         """Name and fingerprint of the world; None for the default world."""
         world = self.spec.world
         return None if world == default_world() else WorldMark(world.name, world.fingerprint)

@@ -6,7 +6,7 @@ over the scored episodes whose hand-over has a worth c. ``value`` is what it sav
 have one incident solved. Handing everything over at once, for nothing, is worth 0.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import fsum, isfinite
 from statistics import fmean
 from typing import Any, Final
@@ -38,13 +38,16 @@ def check_extras(extra: Mapping[str, Any], services: Iterable[str]) -> None:
     if ranking is not None:
         check_ranking(ranking, services)
     cost = present(extra, COST)
-    is_number = isinstance(cost, int | float) and not isinstance(cost, bool)
-    if cost is not None and not (is_number and isfinite(cost) and cost >= 0):
+    if cost is not None and not (_is_number(cost) and isfinite(cost) and cost >= 0):
         raise InvalidInput(f"{COST}: expected a number from 0 on, got {cost!r:.60}")
     for name in attrs.fields_dict(Usage):
         count = present(extra, name)
         if count is not None and not (type(count) is int and count >= 0):
             raise InvalidInput(f"{name}: expected a whole number from 0 on, got {count!r:.60}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _amount(_: object, field: "attrs.Attribute[Any]", value: Any) -> None:
@@ -105,7 +108,7 @@ class Prices:
             counted = all(present(transcript.extra, name) is not None for name in TOKENS)
             return usage.cost(*self.per_million) if usage is not None and counted else None
         cost = present(transcript.extra, COST)
-        return float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None
+        return float(cost) if _is_number(cost) else None
 
 
 @attrs.frozen
@@ -194,28 +197,22 @@ def _worths(
 def _gains_of(
     run: LoadedRun, policies: Iterable[str], task: str, prices: Prices, agents: bool
 ) -> dict[str, list[tuple[float, float]]]:
-    """(value x (grade - c), cost) of each scored attempt, by incident."""
-    return grouped(
-        pair for policy in policies for pair in _gains(run, policy, task, prices, agents)
-    )
-
-
-def _gains(
-    run: LoadedRun, policy: str, task: str, prices: Prices, agents: bool
-) -> Iterator[tuple[str, tuple[float, float]]]:
-    """The incident, and (value x (grade - c), cost), of each scored episode.
+    """(value x (grade - c), cost) of each scored attempt, by incident.
 
     Beside ``agents`` of your own a shipped policy costs nothing: it is there to compare with.
     """
-    played = zip(run.transcripts[policy, task], run.grades[policy, task], strict=True)
-    scored = [(each, grade) for each, grade in played if grade.score is not None]
-    free = agents and run.is_scripted(policy)
-    costs = [0.0] * len(scored) if free else prices.costs([each for each, _ in scored])
-    for cost, (_, grade) in zip(costs, scored, strict=True):
-        worth = run.incidents(grade.incident).worth_of_hand_over
-        if worth is not None:
-            gained = (on_grid(grade.score) - on_grid(worth)) / GRID
-            yield grade.incident, (prices.value * gained, cost)
+    gains: list[tuple[str, tuple[float, float]]] = []
+    for policy in policies:
+        played = zip(run.transcripts[policy, task], run.grades[policy, task], strict=True)
+        scored = [(each, grade) for each, grade in played if grade.score is not None]
+        free = agents and run.is_scripted(policy)
+        costs = [0.0] * len(scored) if free else prices.costs([each for each, _ in scored])
+        for cost, (_, grade) in zip(costs, scored, strict=True):
+            worth = run.incidents(grade.incident).worth_of_hand_over
+            if worth is not None:
+                gained = (on_grid(grade.score) - on_grid(worth)) / GRID
+                gains.append((grade.incident, (prices.value * gained, cost)))
+    return grouped(gains)
 
 
 def _times(each: Interval, count: int) -> Interval:

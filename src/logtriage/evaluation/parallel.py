@@ -48,7 +48,7 @@ class Workers(Protocol):
     def pool(self) -> AbstractContextManager[Executor]:
         """A context with an executor; if the context ends by an error, pending work is dropped.
 
-        Functions must be picklable by name. A future raises the error of its function, or
+        Functions must be picklable. A future raises the error of its function, or
         ``BrokenExecutor`` if its worker died.
         """
 

@@ -4,14 +4,19 @@ The policies are ``NAME``, ``NAME#2``, ``NAME#3`` and so on.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from math import fsum
+from statistics import fmean
 from typing import Final
 
 import attrs
 
+from logtriage._lib.grouping import grouped
 from logtriage.evaluation.episodes import is_solved
 from logtriage.evaluation.loading import LoadedRun
 from logtriage.evaluation.statistics import Interval, mean_interval, pass_at_k, pass_hat_k
+from logtriage.grading import Grade
 
 _REPEAT: Final = re.compile(r"(.+)#(\d+)")
 
@@ -63,6 +68,38 @@ def attempts_on(run: LoadedRun, task: str) -> dict[str, list[str]]:
 def policies_of(run: LoadedRun, agent: str) -> list[str]:
     """The policies of an agent's attempts; for the name of a single repeat, that policy alone."""
     return attempts_of(run).get(agent, [agent])
+
+
+@attrs.frozen
+class Attempts:
+    """An agent's attempts by incident: the scored grades, and how many were planned."""
+
+    graded: Mapping[str, Sequence[Grade]]
+    planned: Mapping[str, int]
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The mean score of each incident."""
+        return {name: fmean(each.score for each in grades) for name, grades in self.graded.items()}
+
+    def missing(self, incident: str) -> float:
+        """The share of planned attempts at an incident that have no score; 1 if none is planned."""
+        return 1.0 - len(self.graded.get(incident, ())) / max(1, self.planned.get(incident, 0))
+
+    def bound(self, incidents: Iterable[str]) -> float:
+        """The mean over planned incidents, with 0 for attempts without a score."""
+        scores = ((name, [each.score for each in self.graded.get(name, ())]) for name in incidents)
+        return fmean(fsum(known) / self.planned[name] for name, known in scores)
+
+
+def attempts_at(run: LoadedRun, agent: str, tasks: Sequence[str]) -> Attempts:
+    """The attempts of an agent on some tasks."""
+    group = policies_of(run, agent)
+    cells = (cell for cell in run.planned if cell.policy in group and cell.task in tasks)
+    return Attempts(
+        grouped(pair for policy in group for pair in run.scored(policy, tasks).items()),
+        Counter(incident for cell in cells for incident in cell.ids),
+    )
 
 
 def are_repeats(run: LoadedRun, group: Sequence[str], task: str) -> bool:

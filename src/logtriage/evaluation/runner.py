@@ -4,7 +4,7 @@ The files of a finished run are the same to the byte for any workers: results st
 order of the plan, not in that of their arrival.
 """
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import chain, product
@@ -55,8 +55,8 @@ class Together(Recording, Protocol):
         """Play incidents and return their transcripts, in order."""
 
 
-#: Plays an ``incident`` and returns its transcript, in the name of ``agent``.
-Record = Callable[..., Transcript]
+#: Plays some incidents in the name of a policy.
+Play = Callable[[Sequence[Incident], str], Iterable[Transcript]]
 
 
 def evaluate(
@@ -113,10 +113,13 @@ def evaluate(
     incidents = Incidents.of(bundle, seal, spec.world)
     players, split = recordings or {}, spec.role_split
     makers: Mapping[str, Any] = (factories if split is None else teams) or {}
-    marks, record = dict[str, str](), dict[str, Record]()
+    marks, plays = dict[str, str](), dict[str, Play]()
     for name in spec.policies:
         if name in players:
-            marks[name], record[name] = players[name].description, players[name].record
+            player = players[name]
+            marks[name], plays[name] = player.description, partial(_one_by_one, player.record)
+            if isinstance(player, Together):
+                plays[name] = player.record_together
             continue
         if name in makers:
             maker = makers[name]
@@ -124,9 +127,10 @@ def evaluate(
             maker = make_policy(name) if split is None else make_team(name, split)
         if name in makers or _may_change(name):
             marks[name] = player_name(maker)
-        record[name] = partial(record_episode, factory=maker)
+        record = partial(record_episode, factory=maker)
         if split is not None:
-            record[name] = partial(record_joint_episode, factory=maker, split=split)
+            record = partial(record_joint_episode, factory=maker, split=split)
+        plays[name] = partial(_one_by_one, record)
     if split is not None:
         firsts = {cell.task: cell.ids[0] for cell in plan(spec, incidents) if cell.ids}
         for first, role in product(firsts.values(), split.roles):
@@ -139,27 +143,23 @@ def evaluate(
             on_progress(done, total)
         if done < total:
             kept.begin()
-        batched = {name: player for name, player in players.items() if isinstance(player, Together)}
-        work = [
-            _Chunk(cell, incidents, record[cell.policy], batched.get(cell.policy)) for cell in left
-        ]
-        batches = [
-            piece
-            for chunk in work
-            if chunk.together is not None
-            for piece in _pieces([chunk], chunk.together.batch)
-        ]
-        served = [
-            chunk for chunk in work if chunk.cell.policy in players and chunk.together is None
-        ]
+        work = [_Chunk(cell, incidents, plays[cell.policy]) for cell in left]
+        # Policies of this process, players one episode at a time, and players of several at once.
         others = [chunk for chunk in work if chunk.cell.policy not in players]
+        served, batches = list[_Chunk](), list[_Chunk]()
+        for chunk in work:
+            plays_it = players.get(chunk.cell.policy)
+            if isinstance(plays_it, Together):
+                batches += _pieces([chunk], plays_it.batch)
+            elif plays_it is not None:
+                served += _pieces([chunk], size=1)
 
         def keep(chunk: _Chunk, lines: bytes) -> None:
             kept.keep(chunk.cell, lines)
 
         with (
             closing(_spread(others, workers, keep)) as computed,
-            closing(threaded(_play, keep, _pieces(served, size=1), concurrency)) as asked,
+            closing(threaded(_play, keep, served, concurrency)) as asked,
             closing(threaded(_play, keep, batches, threads=1)) as loaded,
         ):
             try:
@@ -192,8 +192,7 @@ class _Chunk:
 
     cell: Cell
     incidents: Incidents
-    record: Record
-    together: Together | None = None
+    play: Play
 
 
 def _pieces(chunks: Iterable[_Chunk], size: int) -> list[_Chunk]:
@@ -217,9 +216,12 @@ def _spread(
             yield lines
 
 
+def _one_by_one(
+    record: Callable[..., Transcript], incidents: Iterable[Incident], agent: str
+) -> Iterator[Transcript]:
+    return (record(incident, agent=agent) for incident in incidents)
+
+
 def _play(chunk: _Chunk) -> bytes:
-    policy = chunk.cell.policy
-    incidents = map(chunk.incidents, chunk.cell.ids)
-    if chunk.together is not None:
-        return b"".join(map(line_of, chunk.together.record_together(list(incidents), policy)))
-    return b"".join(line_of(chunk.record(incident, agent=policy)) for incident in incidents)
+    incidents = list(map(chunk.incidents, chunk.cell.ids))
+    return b"".join(map(line_of, chunk.play(incidents, chunk.cell.policy)))

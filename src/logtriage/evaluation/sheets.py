@@ -23,10 +23,6 @@ from logtriage.recorded.importing.source_files import json_lines
 
 #: The value of ``root_cause`` that says that nothing is wrong.
 NOTHING: Final = "none"
-COLUMNS: Final = (
-    *("id", "root_cause", "fault_class", "page", "severity", "confidence", "handed_over"),
-    *("seconds", "cost", "notes"),
-)
 _BOOLEANS: Final = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 #: What some spreadsheets write in place of a comma.
 _OTHER_SEPARATORS: Final = (";", "\t")
@@ -49,6 +45,9 @@ class Answer:
     seconds: float | None = None
     cost: float | None = None
     notes: str = ""
+
+
+COLUMNS: Final = tuple(name for name in attrs.fields_dict(Answer) if name != "line")
 
 
 class SheetError(InvalidInput):
@@ -159,8 +158,9 @@ def _answer(line: int, row: Mapping[str, Any], incidents: Mapping[str, Incident]
         raise InvalidInput(f"id: {_unknown(texts['id'], 'one of', incidents)}{more}")
     incident = incidents[texts["id"]]
     root = texts["root_cause"]
-    handed_over = _one_of("handed_over", texts["handed_over"].lower() or "no", _BOOLEANS)
-    if not root and not _BOOLEANS[handed_over]:
+    yes_or_no = _one_of("handed_over", texts["handed_over"].lower() or "no", _BOOLEANS)
+    handed_over = _BOOLEANS[yes_or_no]
+    if not root and not handed_over:
         raise InvalidInput("root_cause: empty; expected a service, or yes as handed_over")
     if root not in ("", NOTHING, *incident.topology.names):
         known = incident.topology.names
@@ -169,27 +169,23 @@ def _answer(line: int, row: Mapping[str, Any], incidents: Mapping[str, Incident]
         raise InvalidInput("confidence: given without a service as root_cause, to which it belongs")
     if root == NOTHING and texts["fault_class"]:
         raise InvalidInput(f"fault_class: given beside root_cause {NOTHING}")
-    for name in ("root_cause", "fault_class", "confidence") if _BOOLEANS[handed_over] else ():
-        if texts[name]:
-            raise InvalidInput(f"{name}: given beside {handed_over} as handed_over")
-    if _BOOLEANS[handed_over] and incident.worth_of_hand_over is None:
-        raise InvalidInput(f"handed_over: a hand-over has no worth by {incident.rubric}")
+    if handed_over:
+        for name in ("root_cause", "fault_class", "confidence"):
+            if texts[name]:
+                raise InvalidInput(f"{name}: given beside {yes_or_no} as handed_over")
+        if incident.worth_of_hand_over is None:
+            raise InvalidInput(f"handed_over: a hand-over has no worth by {incident.rubric}")
     for name, choices in (("fault_class", FAULT_CATEGORIES), ("severity", SEVERITIES)):
         if texts[name]:
             _one_of(name, texts[name], list(map(str, choices)))
-    return Answer(
-        line,
-        texts["id"],
-        root_cause=root,
-        fault_class=texts["fault_class"],
-        page=texts["page"],
-        severity=texts["severity"],
-        confidence=_number("confidence", texts["confidence"], most=1.0),
-        handed_over=_BOOLEANS[handed_over],
-        seconds=_number("seconds", texts["seconds"]),
-        cost=_number("cost", texts["cost"]),
-        notes=texts["notes"],
-    )
+    read: dict[str, Any] = {
+        **texts,
+        "confidence": _number("confidence", texts["confidence"], most=1.0),
+        "handed_over": handed_over,
+        "seconds": _number("seconds", texts["seconds"]),
+        "cost": _number("cost", texts["cost"]),
+    }
+    return Answer(line, **read)
 
 
 def _text(name: str, value: Any) -> str:

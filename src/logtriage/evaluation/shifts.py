@@ -17,7 +17,7 @@ from logtriage.evaluation.cell_files import SHIFTS, append, mend, read_lines, re
 from logtriage.evaluation.manifest import RUN_FILE
 from logtriage.evaluation.net_values import net_value
 from logtriage.evaluation.parallel import threaded
-from logtriage.evaluation.statistics import Interval, mean_interval
+from logtriage.evaluation.statistics import Interval, mean_interval, mean_known
 from logtriage.shift import (
     Shift,
     ShiftState,
@@ -53,13 +53,6 @@ class ShiftRow:
     incidents: float
     missed: float
     handed_over: float
-
-    def cells(self, shown: Callable[[Interval], str]) -> tuple[str, ...]:
-        """The row as texts: player, shifts, grade, net value, MTTA, MTTR, missed, handed over."""
-        spans = ["-" if span is None else shown(span) for span in (self.score, self.net)]
-        times = ["-" if mean is None else f"{mean:.1f}" for mean in (self.mtta, self.mttr)]
-        counts = [f"{n:.1f} of {self.incidents:.1f}" for n in (self.missed, self.handed_over)]
-        return self.policy, str(self.shifts), *spans, *times, *counts
 
 
 def scripted(name: str) -> ShiftRecorder:
@@ -194,10 +187,6 @@ def shift_row(policy: str, task: str, records: Sequence[Mapping[str, Any]]) -> S
     grades = [record["grade"] for record in scored]
     count = max(1, len(scored))
 
-    def mean(name: str) -> float | None:
-        known = [graded[name] for graded in grades if graded[name] is not None]
-        return sum(known) / len(known) if known else None
-
     return ShiftRow(
         policy,
         task,
@@ -205,8 +194,8 @@ def shift_row(policy: str, task: str, records: Sequence[Mapping[str, Any]]) -> S
         unscored=len(records) - len(scored),
         score=mean_interval([graded["score"] for graded in grades]),
         net=net_value([(record["grade"]["score"], record["forward_all"]) for record in scored]),
-        mtta=mean("mtta"),
-        mttr=mean("mttr"),
+        mtta=mean_known(graded["mtta"] for graded in grades),
+        mttr=mean_known(graded["mttr"] for graded in grades),
         incidents=sum(len(graded["incidents"]) for graded in grades) / count,
         missed=sum(graded["missed"] for graded in grades) / count,
         handed_over=sum(graded["handed_over"] for graded in grades) / count,

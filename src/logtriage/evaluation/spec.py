@@ -1,6 +1,7 @@
 """What a run plays: policies, and for each task the ids of its incidents."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
 from typing import Any
 
 import attrs
@@ -9,9 +10,8 @@ from logtriage.drawing.ids import SEALED, check_split, incident_ids
 from logtriage.drawing.kinds import check_kinds, ids_of_kinds
 from logtriage.errors import InvalidInput, UnknownName
 from logtriage.evaluation.incidents import RECORDED_TASKS, Incidents
-from logtriage.incident import Incident
 from logtriage.roles import RoleSplit
-from logtriage.roles.splits import SplitLike, get_role_split
+from logtriage.roles.splits import get_role_split
 from logtriage.tasks import get_task, world_of_tasks
 from logtriage.world.loading import WorldLike
 from logtriage.world.model import World
@@ -21,10 +21,6 @@ def _distinct(names: Iterable[str]) -> tuple[str, ...]:
     if isinstance(names, str):
         raise InvalidInput(f"expected a list of names, got the string {names!r}")
     return tuple(dict.fromkeys(names))
-
-
-def _as_split(split: SplitLike | None) -> RoleSplit | None:
-    return None if split is None else get_role_split(split)
 
 
 def _not_empty(_: Any, field: "attrs.Attribute[Any]", value: tuple[str, ...]) -> None:
@@ -54,7 +50,9 @@ class RunSpec:
     split: str = "test"
     episodes: int = 100
     start: int = 0
-    role_split: RoleSplit | None = attrs.field(default=None, converter=_as_split)
+    role_split: RoleSplit | None = attrs.field(
+        default=None, converter=attrs.converters.optional(get_role_split)
+    )
     _world: WorldLike | None = attrs.field(default=None, kw_only=True)
     incidents: Mapping[str, tuple[str, ...]] | None = attrs.field(
         default=None, kw_only=True, hash=False
@@ -124,19 +122,33 @@ def plan(spec: RunSpec, incidents: Incidents) -> tuple[Cell, ...]:
     """
     if spec.incidents is not None:
         return tuple(_cells_of(spec.incidents, incidents))
-    tasks: dict[str, tuple[str, tuple[str, ...]]] = {}
-    for name in spec.tasks:
-        drawn = name not in RECORDED_TASKS
-        own = (_drawn_ids if drawn else _recorded_ids)(spec, incidents, name)
-        for task, (rubric, ids) in own.items():
-            if task in tasks and tasks[task] != (rubric, ids):
-                raise InvalidInput(f"a recorded task has the name of a drawn task: {task!r}")
-            tasks[task] = rubric, ids
+    cells: dict[str, Cell] = {}
+    for cell in (cell for name in spec.tasks for cell in _chosen(spec, incidents, name)):
+        if cells.setdefault(cell.task, cell) != cell:
+            raise InvalidInput(f"a recorded task has the name of a drawn task: {cell.task!r}")
     return tuple(
-        Cell(policy, task, rubric, ids)
-        for policy in spec.policies
-        for task, (rubric, ids) in tasks.items()
+        attrs.evolve(cell, policy=policy) for policy in spec.policies for cell in cells.values()
     )
+
+
+def _chosen(spec: RunSpec, incidents: Incidents, name: str) -> Iterator[Cell]:
+    """Yield a task's cells without their policy; recorded incidents may be of several tasks."""
+    split, count, start = spec.split, spec.episodes, spec.start
+    if name in RECORDED_TASKS:
+        recorded = tuple(incidents.recorded(name))
+        ids = recorded[start : start + count]
+        if not ids:
+            raise InvalidInput(
+                f"{name}, start {start}: there are {len(recorded)} recorded incidents of it"
+            )
+        yield from _cells_of({"": ids}, incidents)
+        return
+    task = get_task(name, spec.world)
+    if spec.kinds:
+        ids = ids_of_kinds(spec.kinds, task, split, count, start, incidents)
+    else:
+        ids = incident_ids(name, split, count, start, world=spec.world)
+    yield Cell("", name, task.rubric, ids)
 
 
 def _cells_of(ids: Mapping[str, tuple[str, ...]], incidents: Incidents) -> Iterator[Cell]:
@@ -145,44 +157,11 @@ def _cells_of(ids: Mapping[str, tuple[str, ...]], incidents: Incidents) -> Itera
     own: dict[tuple[str, str], list[str]] = {}
     for policy, names in ids.items():
         for incident in map(incidents, names):
-            if rubrics.setdefault(incident.task, incident.rubric) != incident.rubric:
-                raise _two_rubrics(incident, rubrics[incident.task])
-            own.setdefault((policy, incident.task), []).append(incident.id)
-    for policy in ids:
-        for task, rubric in rubrics.items():
-            yield Cell(policy, task, rubric, tuple(own.get((policy, task), ())))
-
-
-def _two_rubrics(incident: Incident, used: str) -> InvalidInput:
-    return InvalidInput(f"{incident.id}: task {incident.task!r} is graded by {used!r} elsewhere")
-
-
-def _drawn_ids(
-    spec: RunSpec, incidents: Incidents, name: str
-) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """(rubric, ids) by task; recorded incidents of one name may be of several tasks."""
-    task, split, count, start = get_task(name, spec.world), spec.split, spec.episodes, spec.start
-    if spec.kinds:
-        ids = ids_of_kinds(spec.kinds, task, split, count, start, incidents)
-    else:
-        ids = incident_ids(name, split, count, start, world=spec.world)
-    return {name: (task.rubric, ids)}
-
-
-def _recorded_ids(
-    spec: RunSpec, incidents: Incidents, name: str
-) -> dict[str, tuple[str, tuple[str, ...]]]:
-    recorded = list(incidents.recorded(name).values())
-    chosen = recorded[spec.start : spec.start + spec.episodes]
-    if not chosen:
-        raise InvalidInput(
-            f"{name}, start {spec.start}: there are {len(recorded)} recorded incidents of it"
-        )
-    tasks: dict[str, tuple[str, tuple[str, ...]]] = {}
-    for incident in chosen:
-        task, used = incident.task, incident.rubric
-        rubric, ids = tasks.get(task, (used, ()))
-        if rubric != used:
-            raise _two_rubrics(incident, rubric)
-        tasks[task] = rubric, (*ids, incident.id)
-    return tasks
+            task, used = incident.task, incident.rubric
+            if rubrics.setdefault(task, used) != used:
+                raise InvalidInput(
+                    f"{incident.id}: task {task!r} is graded by {rubrics[task]!r} elsewhere"
+                )
+            own.setdefault((policy, task), []).append(incident.id)
+    for policy, (task, rubric) in product(ids, rubrics.items()):
+        yield Cell(policy, task, rubric, tuple(own.get((policy, task), ())))

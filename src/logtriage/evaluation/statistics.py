@@ -5,7 +5,7 @@ replacement, from a fixed seed. They reflect the luck of the draw of incidents, 
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import comb, copysign, fsum, inf, sqrt
 from statistics import NormalDist, fmean
 from typing import Final, TypeVar
@@ -62,11 +62,8 @@ def mean_interval(values: Sequence[float]) -> Interval | None:
     count = len(values)
     if not count:
         return None
-    if count == 1:
-        return Interval(values[0], low=None, high=None)
     sample = np.asarray(values, dtype=np.float64)
-    means = np.concatenate([sample[rows].mean(axis=1) for rows in _resampled(count)])
-    return resampled_interval(fsum(values) / count, means)
+    return _bootstrapped(fsum(values) / count, count, lambda rows: sample[rows].mean(axis=1))
 
 
 def paired(one: Sequence[T], other: Sequence[U]) -> list[tuple[T, U]]:
@@ -112,19 +109,31 @@ def ratio_interval(above: Sequence[float], below: Sequence[float]) -> Interval |
             raise InvalidInput(f"below[{number}] must be above 0, got {value!r}")
     if not above:
         return None
-    if len(above) == 1:
-        return Interval(above[0] / below[0], low=None, high=None)
     upper, lower = (np.asarray(values, dtype=np.float64) for values in (above, below))
-    ratios = [upper[rows].sum(axis=1) / lower[rows].sum(axis=1) for rows in _resampled(len(above))]
-    return resampled_interval(sum(above) / sum(below), np.concatenate(ratios))
+    return _bootstrapped(
+        sum(above) / sum(below),
+        len(above),
+        lambda rows: upper[rows].sum(axis=1) / lower[rows].sum(axis=1),
+    )
 
 
-def _resampled(count: int) -> Iterator[NDArray[np.int64]]:
-    """Blocks (rows, count) of places drawn with replacement, :data:`RESAMPLES` rows in all."""
+def _bootstrapped(
+    mean: float, count: int, means_of: Callable[[NDArray[np.int64]], NDArray[np.float64]]
+) -> Interval:
+    """A mean of ``count`` values with its interval.
+
+    ``means_of`` takes blocks (rows, count) of places drawn with replacement, :data:`RESAMPLES` rows
+    in all.
+    """
+    if count == 1:
+        return Interval(mean, low=None, high=None)
     draws = np.random.default_rng(SEED)
     rows = max(1, _BLOCK // count)
-    for done in range(0, RESAMPLES, rows):
-        yield draws.integers(count, size=(min(rows, RESAMPLES - done), count))
+    blocks = [
+        means_of(draws.integers(count, size=(min(rows, RESAMPLES - done), count)))
+        for done in range(0, RESAMPLES, rows)
+    ]
+    return resampled_interval(mean, np.concatenate(blocks))
 
 
 def resampled_interval(mean: float, resampled: NDArray[np.float64]) -> Interval:

@@ -19,7 +19,7 @@ from logtriage.evaluation import (
     net_value,
     summarise,
 )
-from logtriage.evaluation.repeats import attempts_of, policies_of
+from logtriage.evaluation.repeats import attempts_at, attempts_of, policies_of
 from logtriage.evaluation.statistics import paired_difference
 from logtriage.report.episode import Episode
 from logtriage.report.page_cache import PageCache
@@ -188,7 +188,7 @@ def _worth(run: LoadedRun, policy: str) -> str:
 
     Several attempts at an incident count by their mean.
     """
-    scores = compare.scores_of(run, policy, run.tasks)
+    scores = attempts_at(run, policy, run.tasks).scores
     worths = (run.incidents(incident).worth_of_hand_over for incident in scores)
     pairs = list(zip(scores.values(), worths, strict=True))
     played = counted(len(pairs), "incident")
@@ -201,7 +201,7 @@ def _worth(run: LoadedRun, policy: str) -> str:
 def _change(base: LoadedRun, run: LoadedRun, before: str, after: str) -> str | None:
     """The paired difference in words, on incidents graded in both runs; None if there are none."""
     _, tasks = compare.pair_runs(base, run, before, after)
-    ours, theirs = compare.scores_of(run, after, tasks), compare.scores_of(base, before, tasks)
+    ours, theirs = attempts_at(run, after, tasks).scores, attempts_at(base, before, tasks).scores
     shared = [incident for incident in theirs if incident in ours]
     old, new = ([side[incident] for incident in shared] for side in (theirs, ours))
     net = compare.net_of(run, shared, old, new)
