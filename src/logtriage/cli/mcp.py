@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from logtriage.adapters.books import IncidentBook, ShiftBook, TeamBook, team_of
-from logtriage.adapters.desk import Desk
-from logtriage.adapters.team_desk import TeamDesk
 from logtriage.cli import options
 from logtriage.cli.console import note
 from logtriage.cli.options import flag, option
@@ -25,6 +22,9 @@ from logtriage.shift.shifts import shift_ids
 
 if TYPE_CHECKING:
     from logtriage.adapters.mcp import Places
+
+# The books and desks load asyncio, which no other command needs: they are imported in functions.
+
 _HTTP: Final = "HTTP"
 _DEFAULT: Final = Settings()
 #: The HTTP path for a single agent; each role of a team has a path below it.
@@ -92,6 +92,7 @@ def mcp(
             kind=choice.kind,
             seal_file=sources.seal_file,
         )
+    from logtriage.adapters.books import team_of
     from logtriage.adapters.mcp import serve_http, serve_stdio
 
     settings = Settings(
@@ -127,6 +128,10 @@ def mcp(
 def _incidents(
     out: Path, agent: str, spec: RunSpec, incidents: Incidents, *, fresh: bool, retry_unscored: bool
 ) -> "Iterator[Places]":
+    from logtriage.adapters.books import IncidentBook, TeamBook
+    from logtriage.adapters.desk import Desk
+    from logtriage.adapters.team_desk import TeamDesk
+
     (policy,) = spec.policies
     with keeping(out, spec, incidents, {policy: "tools over MCP"}, fresh=fresh) as kept:
         if spec.role_split is None:
@@ -143,6 +148,9 @@ def _incidents(
 def _shifts(
     out: Path, agent: str, ids: tuple[str, ...], *, fresh: bool, retry_unscored: bool
 ) -> "Iterator[Places]":
+    from logtriage.adapters.books import ShiftBook
+    from logtriage.adapters.desk import Desk
+
     with holding(out):
         open_shifts(out, {agent: ""}, fresh=fresh, retry_unscored=retry_unscored)
         desk = Desk(ShiftBook(out, agent, ids))
