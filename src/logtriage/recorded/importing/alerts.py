@@ -14,20 +14,13 @@ from typing import Final
 import attrs
 
 from logtriage._lib.printable import spelled
+from logtriage.recorded.importing.answered import SERVICE_LABELS
 from logtriage.recorded.importing.fields import Field
-from logtriage.recorded.importing.names import EXPORTERS, Names, job_of, plain_name, shortened
+from logtriage.recorded.importing.names import EXPORTERS, Names, named_in, plain_name, shortened
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.records import RecordedAlert
 
 MAX_NAME: Final = 80
-#: Labels that may name the service, the likeliest first. If there is also a label with the prefix
-#: ``exported_``, that is the metric's own, and the plain label names the target that was scraped.
-PLAIN_LABELS: Final = (
-    *("service", "service_name", "app_kubernetes_io_name", "app", "deployment", "container", "job"),
-)
-SERVICE_LABELS: Final = (*(f"exported_{label}" for label in PLAIN_LABELS), *PLAIN_LABELS)
-#: Those that name a container.
-CONTAINER_LABELS: Final = ("exported_container", "container")
 _MORE_LABELS: Final = ("service.name", "component", "statefulset", "daemonset")
 #: Labels of the target that was scraped.
 _OF_TARGET: Final = ("service", "job")
@@ -73,9 +66,7 @@ def _labelled(labels: Field, own: str | None = None) -> tuple[str, ...]:
     if any(EXPORTERS.search(named.get(label, "")) for label in _OF_TARGET):
         lent = {label for label in named if EXPORTERS.search(named[label])}
         named = {label: named[label] for label in named if label not in {*lent, *_OF_TARGET}}
-    return tuple(
-        job_of(text)[0] if label.endswith("job") else text for label, text in named.items()
-    )
+    return tuple(named_in(label, text)[0] for label, text in named.items())
 
 
 def _where(labels: Field) -> tuple[str, str]:

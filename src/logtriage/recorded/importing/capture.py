@@ -9,7 +9,7 @@
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -47,12 +47,12 @@ from logtriage.recorded.importing.labels import (
     stretches_of,
 )
 from logtriage.recorded.importing.left_out import LeftOut, file_of
-from logtriage.recorded.importing.metric_series import means, without_holes
+from logtriage.recorded.importing.metric_series import mean_usage, means, without_holes
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.same_lines import without_copies
 from logtriage.recorded.importing.shapes import Row, read_folder
 from logtriage.recorded.importing.source_files import ENDINGS
-from logtriage.recorded.importing.targets import metrics_of, settled
+from logtriage.recorded.importing.targets import services_of, settled
 from logtriage.recorded.records import RecordedIncident
 from logtriage.world.telemetry import TICK_SECONDS
 
@@ -89,7 +89,7 @@ def import_capture(
             longer and there are neither log lines nor calls.
         models: make incidents that show figures on request, some of them without a fault.
         service_label: the label that names the service in metrics, logs and alerts; None: the
-            first of the usual ones (:data:`~logtriage.recorded.importing.alerts.SERVICE_LABELS`).
+            first of the usual ones (:data:`~logtriage.recorded.importing.answered.SERVICE_LABELS`).
         skip_bad: count lines and documents that cannot be read, and go on.
         note: gets a text about everything that was left out.
 
@@ -111,7 +111,7 @@ def import_capture(
         capture = _Capture(reader, store, horizon, tick, around)
         unkept = f"rows, all more than {around // 60_000} min from any incident or baseline"
         read_folder(root, reader, capture.keep, unkept, skip_bad=skip_bad)
-        services, about = metrics_of(reader)
+        services = services_of(reader)
         if store.offered == reader.scraped.rows_without(services):
             where = f"logs.csv, calls.csv, metrics.csv or its {_FILES} files"
             raise BundleError(f"{root}: no telemetry in {where}{_why_nothing(left_out)}")
@@ -121,7 +121,7 @@ def import_capture(
                 service_label=service_label, skip_bad=skip_bad, note=note,
             )  # fmt: skip
         reader.names.fold()
-        reader.scraped.settle(settled(services, about, reader), reader.names.folded, left_out.note)
+        reader.scraped.settle(settled(services, reader), reader.names.folded, left_out.note)
         capture.settle()
         capture.note_levels()
         try:
@@ -261,7 +261,7 @@ class _Capture:
         if alone:
             note(f"{name}: {counted(alone, 'request')} of jobs, consumers and probes, not of users")
         rows, early = self.store.between(since, until), self.store.between(since - STALE_MS, since)
-        usage = tuple(row for row in _mean_usage((*early.usage, *rows.usage)) if row.at >= since)
+        usage = tuple(row for row in mean_usage((*early.usage, *rows.usage)) if row.at >= since)
         sampled = without_holes((*early.samples, *rows.samples))
         samples = tuple(row for row in means(sampled) if row.at >= since)
         changes, unknown = list[ChangeRow](), Counter[str]()
@@ -289,18 +289,6 @@ class _Capture:
             changes=tuple(changes),
             graph=graph,
         )
-
-
-def _mean_usage(rows: Sequence[Usage]) -> Iterator[Usage]:
-    """Yield the mean CPU of the instances of each service, and by itself their mean latency."""
-    yield from means(attrs.evolve(row, p99_ms=None) for row in rows if row.cpu_bp is not None)
-    latencies = (
-        Sample(row.at, row.service, "p99_ms", row.p99_ms, row.instance)
-        for row in rows
-        if row.p99_ms is not None
-    )
-    for mean in means(latencies):
-        yield Usage(mean.at, mean.service, p99_ms=mean.value)
 
 
 def _latest(changes: Iterable[ChangeRow]) -> Iterable[ChangeRow]:

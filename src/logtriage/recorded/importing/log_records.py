@@ -24,7 +24,7 @@ from logtriage.recorded.condensing.log_text import read_line, trace_in
 from logtriage.recorded.condensing.raw_rows import LogRow
 from logtriage.recorded.importing.fields import Field, plain_id
 from logtriage.recorded.importing.left_out import file_of, stem_of
-from logtriage.recorded.importing.names import job_of, workload_of
+from logtriage.recorded.importing.names import named_in, workload_of
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.targets import OTHER_LABEL
 
@@ -98,7 +98,7 @@ def _line(time: Field, line: str, labels: Mapping[str, str], reader: Reader) -> 
         reader.left_out.add(f"stream without a label {' or '.join(wanted)} ({OTHER_LABEL})")
         return
     if service == labels.get("job", "").strip():
-        service = job_of(service)[0]
+        service, _ = named_in("job", service)
     # Loki takes the name of a service from the container if nothing else says it.
     is_inside = key != "" and service in (labels.get("container"), labels.get("container_name"))
     level = next(filter(None, (level_of(labels.get(key)) for key in _LEVEL_LABELS)), None)

@@ -17,6 +17,7 @@ import attrs
 from logtriage._lib.grouping import grouped
 from logtriage.recorded.condensing.raw_rows import Sample, Usage
 from logtriage.recorded.condensing.ticks import STALE_MS, interval_of, stale_after
+from logtriage.recorded.importing.counters import PAIR
 from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.signal_names import PER_SECOND, SignalNames, in_units
 
@@ -35,7 +36,6 @@ _PER: Final = {"s": "second", "min": "minute", "h": "hour"}
 _SIDES: Final = ("direction", "reporter", "span.kind", "span_kind")
 _ANNOTATION: Final = re.compile(r"\{[^}]*\}")
 _TOO_LARGE: Final = 1 << 63
-_AVERAGED: Final = {Sample: "value", Usage: "cpu_bp"}  # over a service's instances
 Measured = TypeVar("Measured", Sample, Usage)
 
 
@@ -72,6 +72,10 @@ class _Growth:
     rates: tuple[float, ...] | None
 
 
+#: The labels and the rates of series.
+_Rates = Sequence[tuple[Labels, tuple[float, ...]]]
+
+
 @attrs.frozen
 class Metric:
     """A metric by service, instance of the service, name and unit."""
@@ -85,6 +89,17 @@ class Metric:
     def key(self) -> str:
         """A text that is unique to the metric of a service's instance."""
         return f"{self.service} {self.instance} {self.name}"
+
+    @property
+    def signal(self) -> tuple[str, str]:
+        """The service and the name."""
+        return self.service, self.name
+
+    @property
+    def half(self) -> tuple[tuple[str, str], str]:
+        """((service, name without its last word), that word), as it may be half of another."""
+        stem, _, end = self.name.rpartition("_")
+        return (self.service, stem), end
 
 
 @attrs.define
@@ -110,7 +125,7 @@ class SeriesBook:
 
     def skip_nan(self, metric: Metric, where: str) -> None:
         """Leave out a value that is NaN."""
-        self._nan.setdefault((metric.service, metric.name), where)
+        self._nan.setdefault(metric.signal, where)
 
     def end(self, names: Mapping[str, str]) -> None:
         """Add notes on metrics that never had a value; ``names`` are final names of services."""
@@ -146,51 +161,53 @@ class SeriesBook:
 
         Both sides of a call stay apart. The growth of sets that ``failed`` is a signal, too.
         """
+        at = points[0].at
         for sides, since, grown in self._by_side(self._grow(metric, points, delta=delta)):
             sums = {metric.name: sum(rate for _, (rate, *_) in grown)}
             if failed is not None:
                 bad = (rate for labels, (rate, *_) in grown if failed(labels))
                 sums[f"{metric.name}_5xx"] = sum(bad)
             for name, rate in sums.items():
-                own, at = attrs.evolve(metric, name=name), points[0].at
-                start = 0 if delta else since
-                yield from self.sample(own, PER_SECOND, at, rate, sides, since=start)
+                own = attrs.evolve(metric, name=name)
+                yield from self.sample(own, PER_SECOND, at, rate, sides, 0 if delta else since)
 
     def distributions(
         self, metric: Metric, points: Sequence[Point], *, delta: bool = False
     ) -> Iterator[Sample]:
         """Yield how many were measured per second, and their mean; points have count and sum."""
+        at = points[0].at
         for sides, since, grown in self._by_side(self._grow(metric, points, delta=delta)):
-            count, total = (sum(rates[place] for _, rates in grown) for place in range(2))
-            at, start = points[0].at, 0 if delta else since
-            yield from self.sample(metric, PER_SECOND, at, count, sides, since=start)
-            yield from self._mean(metric, at, start, count, total, sides)
+            count, start = sum(count for _, (count, _) in grown), 0 if delta else since
+            yield from self.sample(metric, PER_SECOND, at, count, sides, start)
+            yield from self._mean(metric, at, start, grown, sides)
 
     def take_in(self, metric: Metric, points: Sequence[Point]) -> None:
         """Take in the points of a sum, for :meth:`means`."""
         self._grow(metric, points, delta=False)
 
-    def means(self, metric: Metric, at: int, counts: Metric, sums: Metric) -> Iterator[Sample]:
-        """Yield the mean of a distribution, of which two other metrics are the count and the sum.
+    def means(self, metric: Metric, at: int) -> Iterator[Sample]:
+        """Yield the mean of a distribution, whose count and sum are metrics that end so.
 
         Both have been read until ``at``.
         """
-        of_count, of_sum = (self._fresh(each, at) or {} for each in (counts, sums))
+        of_sum, of_count = (
+            self._fresh(attrs.evolve(metric, name=f"{metric.name}_{end}"), at) for end in PAIR
+        )
         both = {
             key: _Growth(at, min(one.since, other.since), (*one.rates, *other.rates))
             for key, one in of_count.items()
             if (other := of_sum.get(key)) is not None and one.rates and other.rates
         }
         for sides, since, grown in self._by_side(both):
-            count, total = (sum(rates[place] for _, rates in grown) for place in range(2))
-            yield from self._mean(metric, at, since, count, total, sides)
+            yield from self._mean(metric, at, since, grown, sides)
 
     def _mean(
-        self, metric: Metric, at: int, since: int, count: float, total: float, sides: Labels
+        self, metric: Metric, at: int, since: int, grown: _Rates, sides: Labels
     ) -> Iterator[Sample]:
+        count, total = (sum(rates[place] for _, rates in grown) for place in range(2))
         if count > 0 and not isnan(total):
             ending = f"mean {spelled(metric.unit)}".strip()
-            yield from self.sample(metric, ending, at, total / count, sides, since=since)
+            yield from self.sample(metric, ending, at, total / count, sides, since)
 
     def _grow(
         self, metric: Metric, points: Sequence[Point], *, delta: bool
@@ -199,23 +216,20 @@ class SeriesBook:
 
         Empty if nothing is new, or if the growth of any is not known.
         """
-        if not (new := dict(self._grown(metric, points, delta=delta))):
-            return {}
+        new = dict(self._grown(metric, points, delta=delta))
         self._growths.setdefault(metric.key, {}).update(new)
-        return self._fresh(metric, points[0].at) or {}
+        return self._fresh(metric, points[0].at) if new else {}
 
-    def _fresh(self, metric: Metric, at: int) -> Mapping[Series, _Growth] | None:
-        """The latest growth of each series that is not stale; None if that of any is not known."""
+    def _fresh(self, metric: Metric, at: int) -> Mapping[Series, _Growth]:
+        """The latest growth of each series that is not stale; empty if that of any is not known."""
         every = self._growths.get(metric.key, {})
         for series, growth in list(every.items()):
             lasts = growth.at - growth.since if growth.rates else _NANO * STALE_MS
             if 2 * (at - growth.at) > 3 * lasts:
                 del every[series]
-        return None if any(growth.rates is None for growth in every.values()) else dict(every)
+        return dict(every) if all(growth.rates for growth in every.values()) else {}
 
-    def _by_side(
-        self, grown: Mapping[Series, _Growth]
-    ) -> Iterator[tuple[Labels, int, list[tuple[Labels, tuple[float, ...]]]]]:
+    def _by_side(self, grown: Mapping[Series, _Growth]) -> Iterator[tuple[Labels, int, _Rates]]:
         """Yield (labels of a side, since when, labels and rates of its series) for each side."""
         sides = grouped(
             (tuple(label for label in labels if label[0] in _SIDES), (labels, growth))
@@ -270,8 +284,7 @@ class SeriesBook:
         units = in_units(Decimal(value), factor)
         if abs(units) < _TOO_LARGE:
             instance = self._instance(metric)
-            at, since = at // 1_000_000, since // 1_000_000
-            yield Sample(at, metric.service, signal, units, instance, since)
+            yield Sample(at // _NANO, metric.service, signal, units, instance, since // _NANO)
         else:
             self.left_out.add(f"{metric.name}: values beyond 63 bits")
 
@@ -284,7 +297,7 @@ class SeriesBook:
             share = round(10_000 * value)
             if 0 <= share < _TOO_LARGE:
                 instance = self._instance(metric)
-                yield Usage(at // 1_000_000, metric.service, share, instance=instance)
+                yield Usage(at // _NANO, metric.service, share, instance=instance)
             else:
                 self.left_out.add(f"{metric.name}: shares below 0, or beyond 63 bits")
 
@@ -301,17 +314,28 @@ def without_holes(samples: Iterable[Sample]) -> Iterator[Sample]:
         yield from (row for row in rows if row.at - (row.since or row.at) <= stale)
 
 
-def means(rows: Iterable[Measured]) -> Iterator[Measured]:
+def mean_usage(rows: Sequence[Usage]) -> Iterator[Usage]:
+    """Yield the mean CPU of the instances of each service, and by itself their mean latency."""
+    for field in ("cpu_bp", "p99_ms"):
+        known = (
+            Usage(row.at, row.service, instance=row.instance, **{field: value})
+            for row in rows
+            if (value := getattr(row, field)) is not None
+        )
+        yield from means(known, field)
+
+
+def means(rows: Iterable[Measured], field: str = "value") -> Iterator[Measured]:
     """Yield the last row of each round of instances, with the mean (half up) of their latest.
 
     An instance counts no more once it has missed a value, by the usual interval of its series.
     """
     every = grouped(((row.service, getattr(row, "name", "")), row) for row in rows)
-    rounds = (row for series in every.values() for row in _rounds(series))
+    rounds = (row for series in every.values() for row in _rounds(series, field))
     yield from sorted(rounds, key=lambda row: row.at)
 
 
-def _rounds(series: Iterable[Measured]) -> Iterator[Measured]:
+def _rounds(series: Iterable[Measured], field: str) -> Iterator[Measured]:
     """The rows of :func:`means` for one signal of one service."""
     ordered = sorted(series, key=lambda row: row.at)
     times = grouped((row.instance, row.at) for row in ordered).values()
@@ -322,21 +346,20 @@ def _rounds(series: Iterable[Measured]) -> Iterator[Measured]:
     for row in ordered:
         before = latest.get(row.instance)
         if before is not None and began is not None and before.at >= began:  # a new round
-            yield _mean(latest.values(), began, fresh)
+            yield _mean(latest.values(), began, fresh, field)
             began = None
         began = row.at if began is None else began
         latest[row.instance] = row
     if began is not None:
-        yield _mean(latest.values(), began, fresh)
+        yield _mean(latest.values(), began, fresh, field)
 
 
-def _mean(last: Collection[Measured], began: int, fresh: int) -> Measured:
+def _mean(last: Collection[Measured], began: int, fresh: int, field: str) -> Measured:
     """The last row of a round, with the mean of the round and of other fresh values."""
     newest = max(last, key=lambda row: row.at)
-    field, since = _AVERAGED[type(newest)], min(began, newest.at - fresh + 1)
-    values = (getattr(row, field) for row in last if row.at >= since)
-    known = [value for value in values if value is not None]
-    mean: Any = (2 * sum(known) + len(known)) // (2 * len(known)) if known else None
+    since = min(began, newest.at - fresh + 1)
+    values: list[int] = [getattr(row, field) for row in last if row.at >= since]
+    mean: Any = (2 * sum(values) + len(values)) // (2 * len(values))
     return attrs.evolve(newest, **{field: mean})
 
 

@@ -77,9 +77,9 @@ def _runs_as(service: str, name: str) -> bool:
     return RELEASE.search(end) is not None or _WORD.search(end) is None
 
 
-def job_of(job: str) -> tuple[str, str]:
-    """The (service, namespace or nothing) of a job, which may be ``namespace/service``."""
-    space, _, service = job.rpartition("/")
+def named_in(label: str, value: str) -> tuple[str, str]:
+    """(service, namespace or nothing) that a label names; a job may be ``namespace/service``."""
+    space, _, service = value.rpartition("/") if label.endswith("job") else ("", "", value)
     return service, space
 
 
