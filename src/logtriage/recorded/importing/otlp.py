@@ -19,7 +19,7 @@ from logtriage.recorded.importing.metric_series import Labels, Metric
 from logtriage.recorded.importing.names import workload_of
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.scraped import Kind, Series
-from logtriage.recorded.importing.span_attributes import callee_of, in_words, kind_of, outcome
+from logtriage.recorded.importing.span_attributes import in_words, span_of
 
 #: The prefix of severity numbers in words, as protobuf writes them.
 _SEVERITY: Final = "SEVERITY_NUMBER_"
@@ -125,24 +125,19 @@ def spans_of(payload: Field, reader: Reader) -> Iterator[Span | LogRow]:
         end = span["endTimeUnixNano"].whole
         if end is None or end < start:
             raise span["endTimeUnixNano"].bad("Unix nanoseconds, not before startTimeUnixNano")
-        about, parent = attributes(span["attributes"]), plain_id(span["parentSpanId"].text)
         kind = enumerated(span["kind"], KINDS, "SPAN_KIND_")
-        kind, callee = kind_of(kind, parent, span["name"].text, about), callee_of(kind, about)
-        status = enumerated(span["status"]["code"], _STATUSES, "STATUS_CODE_")
-        failed, told = outcome({"OK": False, "ERROR": True}.get(status), about)
-        yield Span(
+        row = Span(
             trace=trace,
             id=plain_id(span["spanId"].needed),
-            parent=parent,
+            parent=plain_id(span["parentSpanId"].text),
             service=service,
             start=start // 1000,
             duration=(end - start) // 1000,
-            failed=failed,
-            told=told,
-            peer=callee.plain(reader.names, span.where),
             kind="" if kind == KINDS[0] else kind,
-            tier=callee.tier,
         )
+        status = enumerated(span["status"]["code"], _STATUSES, "STATUS_CODE_")
+        said, about = {"OK": False, "ERROR": True}.get(status), attributes(span["attributes"])
+        yield span_of(row, span["name"].text, said, about, reader.names, span.where)
         for event in span["events"].items():
             if event["name"].text == "exception":
                 line = read_message("ERROR", _exception(event["attributes"]))
