@@ -75,13 +75,6 @@ def _where(labels: Field) -> tuple[str, str]:
     return labels["pod"].text, labels[f"{prefix}namespace"].text
 
 
-def is_webhook(document: Field) -> bool:
-    """Whether a document is a notification of Alertmanager or Grafana, or a group of alerts."""
-    return "alerts" in document and any(
-        name in document for name in ("groupKey", "version", "receiver", "orgId")
-    )
-
-
 def webhook_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
     """Yield the alerts of a notification (Alertmanager's version 4, Grafana's 1), or of a group."""
     if "version" in document and document["version"].value not in ("4", "1"):
@@ -147,17 +140,6 @@ def prometheus_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
         else:
             reader.left_out.add(f"alert {name!r:.80} does not fire, it is {state}")
     yield from _listed(firing, max(times, default=0))
-
-
-def is_pagerduty(document: Field) -> bool:
-    """Whether a document is a webhook of PagerDuty (V3 or V2), or a list of its incidents."""
-    lists = (("messages", "incident"), ("incidents", "created_at"))
-    listed = (
-        isinstance(document[name].value, list) and all(key in row for row in document[name].items())
-        for name, key in lists
-        if name in document
-    )
-    return "event_type" in document["event"] or any(listed)
 
 
 def pagerduty_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:

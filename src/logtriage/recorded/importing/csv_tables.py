@@ -18,12 +18,12 @@ from typing import Final, NamedTuple
 import attrs
 
 from logtriage.recorded.condensing.log_heads import UNSET, known_level
-from logtriage.recorded.condensing.log_text import read_line, trace_in
 from logtriage.recorded.condensing.raw_rows import Call, LogRow, Scraped, Usage
 from logtriage.recorded.figures import MOST
 from logtriage.recorded.importing.csv_rows import read_records
 from logtriage.recorded.importing.fields import Field, decimal, plain_id, scaled
 from logtriage.recorded.importing.left_out import LeftOut
+from logtriage.recorded.importing.log_records import log_row
 from logtriage.recorded.importing.metric_series import Metric
 from logtriage.recorded.importing.names import Names
 from logtriage.recorded.importing.reader import Reader
@@ -75,14 +75,11 @@ def tables_of(root: Path, reader: Reader, skipped: LeftOut | None) -> Iterator[T
 
 def _logs(row: Field, names: Names) -> Iterator[LogRow]:
     name = row["level"].text
-    level, is_set = known_level(name), name.strip().lower() not in UNSET
-    if level is None and is_set:
+    level = known_level(name)
+    if level is None and name.strip().lower() not in UNSET:
         raise row["level"].bad("a level such as INFO, WARN, ERROR or FATAL, or empty")
-    text = row["message"].needed
-    line = read_line(text, level if is_set else None)
-    service = names(row["service"].needed, row.where)
-    trace = row["trace"].text or trace_in(text)
-    yield LogRow(row["time"].needed_time, service, *line, plain_id(trace))
+    text, service = row["message"].needed, names(row["service"].needed, row.where)
+    yield log_row(row["time"].needed_time, service, text, level, row["trace"].text)
 
 
 def _calls(row: Field, names: Names) -> Iterator[Call]:

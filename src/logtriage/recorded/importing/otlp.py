@@ -12,9 +12,10 @@ from typing import Final
 import attrs
 
 from logtriage.recorded.condensing.log_heads import known_level
-from logtriage.recorded.condensing.log_text import read_line, read_message, trace_in
+from logtriage.recorded.condensing.log_text import read_message
 from logtriage.recorded.condensing.raw_rows import ChangeRow, LogRow, Scraped, Span
 from logtriage.recorded.importing.fields import Field, plain_id
+from logtriage.recorded.importing.log_records import log_row
 from logtriage.recorded.importing.metric_series import Labels, Metric
 from logtriage.recorded.importing.names import workload_of
 from logtriage.recorded.importing.reader import Reader
@@ -99,16 +100,13 @@ def logs_of(payload: Field, reader: Reader) -> Iterator[LogRow | ChangeRow]:
                 raise severity.bad("a number from 0 to 24")
             logged_level = _LEVELS[(number - 1) // 4]
         body = in_words(any_value(record["body"])) or _exception(record["attributes"])
-        body = body or record["eventName"].text
-        line = read_line(body, logged_level)
         event = record["eventName"].text
+        row = log_row(at // 1_000_000, service, body or event, logged_level, record["traceId"].text)
         if event.startswith(_CHANGE):
             kind = event.removeprefix(_CHANGE) or "change"
-            at_ms = at // 1_000_000
-            yield ChangeRow(at_ms, service, kind, line.message, until=at_ms)
+            yield ChangeRow(row.at, service, kind, row.message, until=row.at)
         else:
-            trace = record["traceId"].text or trace_in(body)
-            yield LogRow(at // 1_000_000, service, *line, plain_id(trace))
+            yield row
 
 
 def _exception(field: Field) -> str:

@@ -24,14 +24,6 @@ _ERRORS: Final = ("error", "exception")
 _TOLD: Final = ("exception.type", "exception.message", "error.kind", "message")
 
 
-def is_jaeger(document: Field) -> bool:
-    """Whether a document is Jaeger's: traces, or none."""
-    data = document["data"]
-    if isinstance(data.value, list):
-        return all("spans" in trace for trace in data.items())
-    return "processes" in document
-
-
 def dependencies_of(document: Field, reader: Reader) -> Iterator[Dependency]:
     """Yield who calls whom, and how often."""
     for row in document["data"].items() if "data" in document else (document,):
