@@ -69,12 +69,6 @@ def _labelled(labels: Field, own: str | None = None) -> tuple[str, ...]:
     return tuple(named_in(label, text)[0] for label, text in named.items())
 
 
-def _where(labels: Field) -> tuple[str, str]:
-    """The pod and the namespace that labels name."""
-    prefix = "exported_" if "exported_namespace" in labels else ""
-    return labels["pod"].text, labels[f"{prefix}namespace"].text
-
-
 def webhook_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
     """Yield the alerts of a notification (Alertmanager's version 4, Grafana's 1), or of a group."""
     if "version" in document and document["version"].value not in ("4", "1"):
@@ -100,7 +94,7 @@ def labelled_alerts(alerts: Iterable[Field], reader: Reader) -> Iterator[SentAle
 
 def _labelled_alert(alert: Field, own: str | None) -> SentAlert:
     labels, since = alert["labels"], alert["startsAt"].needed_time
-    name, status, ends = labels["alertname"].needed, alert["status"], alert["endsAt"]
+    status, ends = alert["status"], alert["endsAt"]
     until = None
     if isinstance(status.value, dict):
         state = status["state"]
@@ -112,9 +106,24 @@ def _labelled_alert(alert: Field, own: str | None) -> SentAlert:
         until = ends.needed_time if status.text == "resolved" else ends.time
     if until is not None and until < since:
         raise ends.bad("a time that is not before startsAt")
-    key = alert["fingerprint"].text or json.dumps(labels.value, sort_keys=True)
     seen = max(since, alert["updatedAt"].time or 0) if until is None else until
-    return SentAlert(key, name, _labelled(labels, own), since, until, seen, *_where(labels))
+    return _of_labels(labels, since, until, seen, own, alert["fingerprint"].text)
+
+
+def _of_labels(
+    labels: Field, since: int, until: int | None, seen: int, own: str | None, key: str = ""
+) -> SentAlert:
+    prefix = "exported_" if "exported_namespace" in labels else ""
+    return SentAlert(
+        key or json.dumps(labels.value, sort_keys=True),
+        labels["alertname"].needed,
+        _labelled(labels, own),
+        since,
+        until,
+        seen,
+        pod=labels["pod"].text,
+        space=labels[f"{prefix}namespace"].text,
+    )
 
 
 def prometheus_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
@@ -134,9 +143,7 @@ def prometheus_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
         name, since = labels["alertname"].needed, alert["activeAt"].needed_time
         times.append(since)
         if state == "firing":
-            key = json.dumps(labels.value, sort_keys=True)
-            services = _labelled(labels, reader.label)
-            firing.append(SentAlert(key, name, services, since, None, since, *_where(labels)))
+            firing.append(_of_labels(labels, since, None, since, reader.label))
         else:
             reader.left_out.add(f"alert {name!r:.80} does not fire, it is {state}")
     yield from _listed(firing, max(times, default=0))
