@@ -9,14 +9,15 @@
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Final
 
 import attrs
 
 from logtriage._lib.printable import counted
-from logtriage.errors import BundleError
+from logtriage.errors import BundleError, UnknownName
+from logtriage.recorded.condensing.condense import condensed
 from logtriage.recorded.condensing.raw_rows import (
     Call,
     ChangeRow,
@@ -24,7 +25,6 @@ from logtriage.recorded.condensing.raw_rows import (
     Entry,
     LogRow,
     Rows,
-    Sample,
     Scraped,
     Span,
     Usage,
@@ -39,13 +39,7 @@ from logtriage.recorded.condensing.spans_to_calls import (
 )
 from logtriage.recorded.condensing.ticks import STALE_MS, interval_of
 from logtriage.recorded.importing.alerts import AlertBook, SentAlert
-from logtriage.recorded.importing.labels import (
-    Stretch,
-    around_of,
-    incident_of,
-    labels_of,
-    stretches_of,
-)
+from logtriage.recorded.importing.labels import Stretch, around_of, labels_of, stretches_of
 from logtriage.recorded.importing.left_out import LeftOut, file_of
 from logtriage.recorded.importing.metric_series import mean_usage, means, without_holes
 from logtriage.recorded.importing.reader import Reader
@@ -53,7 +47,7 @@ from logtriage.recorded.importing.same_lines import without_copies
 from logtriage.recorded.importing.shapes import Row, read_folder
 from logtriage.recorded.importing.source_files import ENDINGS
 from logtriage.recorded.importing.targets import services_of, settled
-from logtriage.recorded.records import RecordedIncident
+from logtriage.recorded.records import TASKS, RecordedAlert, RecordedIncident
 from logtriage.world.telemetry import TICK_SECONDS
 
 _FILES: Final = f"{', '.join(ENDINGS[:-1])} and {ENDINGS[-1]}"
@@ -152,8 +146,8 @@ class _Capture:
     lines: Counter[tuple[str, bool]] = attrs.Factory(Counter)
     #: Numbers of the files with log lines.
     files: dict[str, int] = attrs.Factory(dict)
-    #: Times of the first samples by service, signal and instance.
-    sampled: defaultdict[tuple[str, str, int], list[int]] = attrs.Factory(lambda: defaultdict(list))
+    #: Times of the first samples by service, if it is known by then, and instance or series.
+    sampled: defaultdict[tuple[str, int], list[int]] = attrs.Factory(lambda: defaultdict(list))
     sample_count: int = 0
     #: Whether there are log lines or calls.
     has_lines_or_calls: bool = False
@@ -171,9 +165,8 @@ class _Capture:
             name = file_of(self.reader.left_out.where)
             row = attrs.evolve(row, file=self.files.setdefault(name, len(self.files)))
         is_open = self.sample_count < _ENOUGH_SAMPLES
-        if isinstance(row, Sample | Usage | Scraped) and is_open:
-            service, name = (getattr(row, field, "") for field in ("service", "name"))
-            self.sampled[service, name, row.instance].append(row.at)
+        if isinstance(row, Usage | Scraped) and is_open:
+            self.sampled[getattr(row, "service", ""), row.instance].append(row.at)
             self.sample_count += 1
         elif isinstance(row, LogRow | Call | Span):
             self.has_lines_or_calls = True
@@ -186,21 +179,45 @@ class _Capture:
 
     def incident(self, stretch: Stretch) -> RecordedIncident:
         """The incident of a stretch, with the alerts that were sent."""
-        names = self.reader.names
-        causes = dict.fromkeys(map(names.settled, stretch.truth.root_causes))
-        truth = attrs.evolve(stretch.truth, root_causes=tuple(causes))
-        stretch = attrs.evolve(stretch, truth=truth)
-        record = incident_of(stretch, self.between, self.horizon, self.tick_seconds)
-        if stretch.usual is not None and record.recording.baseline == "none":
+        where, until = stretch.label.where, stretch.opened + self.around
+        until = until if stretch.until is None else min(until, stretch.until)
+        rows, usual = self.between(stretch.id, stretch.opened - self.around, until), Rows()
+        if stretch.usual is not None:
+            usual = self.between(f"{stretch.id}, baseline", *stretch.usual)
+            usual = attrs.evolve(usual, changes=())
+        if not rows.services:
+            minutes = self.around // 60_000
+            raise BundleError(f"{where}: field opened: no rows within {minutes} minutes of it")
+        known = sorted(rows.services | usual.services)
+        causes = tuple(dict.fromkeys(map(self.reader.names.settled, stretch.truth.root_causes)))
+        for name in causes:
+            if name not in known:
+                unknown = UnknownName("service", name, known)
+                raise BundleError(f"{where}: field root_cause: {unknown}")
+        if stretch.usual is not None and not usual.services:
             self.reader.left_out.note(
-                f"{stretch.label.where}: no rows in the baseline of {stretch.id}: nothing has a "
-                "usual value"
+                f"{where}: no rows in the baseline of {stretch.id}: nothing has a usual value"
             )
-        if not self.reader.has_alerts:
-            return record
-        services = {service.name for service in record.recording.services}
+        return condensed(
+            rows,
+            usual,
+            attrs.evolve(stretch.truth, root_causes=causes),
+            where=where,
+            id=stretch.id,
+            opened=stretch.opened,
+            horizon=self.horizon,
+            baseline="fault-free" if usual.services else "none",
+            task=TASKS[stretch.view],
+            origin=stretch.origin,
+            view=stretch.view,
+            tick_seconds=self.tick_seconds,
+            alerts=self.alerts_of(stretch, known) if self.reader.has_alerts else None,
+        )
+
+    def alerts_of(self, stretch: Stretch, known: Collection[str]) -> tuple[RecordedAlert, ...]:
+        """The alerts of a stretch that were sent for ``known`` services; notes name the others."""
         alerts, unknown, stale = self.alerts.recorded(
-            services, stretch.opened, self.around, self.horizon, self.tick_seconds
+            known, stretch.opened, self.around, self.horizon, self.tick_seconds
         )
         if stale:
             self.reader.left_out.note(
@@ -212,7 +229,7 @@ class _Capture:
                 f"{stretch.label.id}: alert {name!r:.80} is of no known service "
                 f"({counted(count, 'time')}; --service-label takes another label)"
             )
-        return attrs.evolve(record, recording=attrs.evolve(record.recording, alerts=alerts))
+        return alerts
 
     def settle(self) -> None:
         """Settle names and metrics, now that everything is read."""
@@ -251,19 +268,17 @@ class _Capture:
                 f"{name}: the parent of {counted(len(lost), 'span')} was not captured; of these, "
                 f"{entered} of servers and consumers count as requests from outside"
             )
-        if silent := sum(1 for span in unnamed(spans) if span.at >= since):
+        if silent := sum(span.at >= since for span in unnamed(spans)):
             note(
                 f"{name}: {counted(silent, 'span')} of clients whose callee sent no span and is "
                 "none of the services: their callers waited, and no call counts (peer.service "
                 "names a callee)"
             )
-        alone = sum(call.entry is Entry.BACKGROUND for call in calls)
-        if alone:
+        if alone := sum(call.entry is Entry.BACKGROUND for call in calls):
             note(f"{name}: {counted(alone, 'request')} of jobs, consumers and probes, not of users")
         rows, early = self.store.between(since, until), self.store.between(since - STALE_MS, since)
-        usage = tuple(row for row in mean_usage((*early.usage, *rows.usage)) if row.at >= since)
-        sampled = without_holes((*early.samples, *rows.samples))
-        samples = tuple(row for row in means(sampled) if row.at >= since)
+        usage = mean_usage((*early.usage, *rows.usage))
+        samples = means(without_holes((*early.samples, *rows.samples)))
         changes, unknown = list[ChangeRow](), Counter[str]()
         for row in _latest(rows.changes):  # the names of all services are known by now
             if (service := self.reader.names.owner(row.service, row.space)) is not None:
@@ -275,19 +290,17 @@ class _Capture:
             note(f"{name}: changes of {other!r:.80}, which is no known service ({times})")
         if again := len(rows.changes) - len(changes) - unknown.total():
             note(f"{name}: left out {counted(again, 'earlier report')} of the same changes")
-        graph = tuple(sorted(self.graph))
         keyed = {row.key or number: row for number, row in enumerate(rows.logs)}
         logs = tuple(without_copies(tuple(keyed.values())))
         if again := len(rows.logs) - len(logs):
             note(f"{name}: left out {counted(again, 'log line')} that other documents have, too")
-        return attrs.evolve(
-            rows,
+        return Rows(
             logs=logs,
             calls=rows.calls + calls,
-            usage=usage,
-            samples=samples,
+            usage=tuple(row for row in usage if row.at >= since),
+            samples=tuple(row for row in samples if row.at >= since),
             changes=tuple(changes),
-            graph=graph,
+            graph=tuple(sorted(self.graph)),
         )
 
 

@@ -14,15 +14,13 @@ from typing import Final
 import attrs
 
 from logtriage.actions import FAULT_CATEGORIES
-from logtriage.errors import BundleError, UnknownName
-from logtriage.recorded.condensing.condense import condensed
-from logtriage.recorded.condensing.raw_rows import Rows
+from logtriage.errors import BundleError
 from logtriage.recorded.figures import FIRST_TICK
 from logtriage.recorded.importing.csv_rows import read_records
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.names import Names
 from logtriage.recorded.importing.source_files import find_csv
-from logtriage.recorded.records import DASHBOARD, ON_REQUEST, TASKS, RecordedIncident
+from logtriage.recorded.records import DASHBOARD, ON_REQUEST
 from logtriage.recorded.truth import NO_FAULT, RecordedTruth
 
 #: The most ticks by which an incident opens earlier than its label says.
@@ -192,35 +190,3 @@ def _hash(*parts: str) -> str:
 def around_of(horizon: int, tick_seconds: int) -> int:
     """How much time is read before and after an opening, in milliseconds."""
     return max(AROUND_MS, 1000 * tick_seconds * (max(horizon, 0) + _AROUND_TICKS))
-
-
-def incident_of(
-    stretch: Stretch, between: Callable[[str, int, int], Rows], horizon: int, tick_seconds: int
-) -> RecordedIncident:
-    """The incident of a stretch; ``between`` reads the rows of a time span, named for notes."""
-    around, where = around_of(horizon, tick_seconds), stretch.label.where
-    until = stretch.opened + around
-    until = until if stretch.until is None else min(until, stretch.until)
-    rows, usual = between(stretch.id, stretch.opened - around, until), Rows()
-    if stretch.usual is not None:
-        usual = attrs.evolve(between(f"{stretch.id}, baseline", *stretch.usual), changes=())
-    if not rows.services:
-        raise BundleError(f"{where}: field opened: no rows within {around // 60_000} minutes of it")
-    known = sorted(rows.services | usual.services)
-    for name in stretch.truth.root_causes:
-        if name not in known:
-            raise BundleError(f"{where}: field root_cause: {UnknownName('service', name, known)}")
-    return condensed(
-        rows,
-        usual,
-        stretch.truth,
-        where=where,
-        id=stretch.id,
-        opened=stretch.opened,
-        horizon=horizon,
-        baseline="fault-free" if usual.services else "none",
-        task=TASKS[stretch.view],
-        origin=stretch.origin,
-        view=stretch.view,
-        tick_seconds=tick_seconds,
-    )
