@@ -3,19 +3,20 @@
 Times are Unix milliseconds. The rows of an incident and of its baseline are treated alike.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Final
 
+from logtriage._lib.grouping import grouped
 from logtriage.errors import BundleError, LogTriageError
 from logtriage.recorded.condensing.log_events import are_sampled, can_be_traced, requests_of
 from logtriage.recorded.condensing.raw_rows import Coverage, LogRow, Rows
 from logtriage.recorded.condensing.service_figures import (
     ALERT_LATENCY_MS,
+    EDGE,
+    ServiceRows,
     by_service,
-    edge_of,
     overall,
     spread_of,
 )
@@ -65,14 +66,15 @@ def condensed(
     """
     clock = Clock(rows, opened, horizon, tick_seconds)
     try:
-        services = tuple(_services(rows, usual, clock))
+        now, before = by_service(rows, usual), by_service(usual, rows)
+        services = tuple(_services(rows, usual, now, before, clock))
         made = (alert for service in services for alert in _alerts_of(service, clock.last_measured))
         return RecordedIncident(
             opened=f"{datetime.fromtimestamp(opened / 1000, tz=UTC):%Y-%m-%dT%H:%M:%SZ}",
             recording=Recording(
                 services=services,
-                edge=clock.series(edge_of(rows, usual)),
-                edge_baseline=overall(edge_of(usual, rows)),
+                edge=clock.series(now[EDGE]),
+                edge_baseline=overall(before[EDGE]),
                 windows=_windows(rows.logs, usual.logs, opened, clock.last_logged, tick_seconds),
                 alerts=tuple(made) if alerts is None else alerts,
                 changes=tuple(_changes(rows, opened)),
@@ -87,13 +89,18 @@ def condensed(
         raise BundleError(f"{where}: {error}") from None
 
 
-def _services(rows: Rows, usual: Rows, clock: Clock) -> Iterator[RecordedService]:
+def _services(
+    rows: Rows,
+    usual: Rows,
+    now: Mapping[str, ServiceRows],
+    before: Mapping[str, ServiceRows],
+    clock: Clock,
+) -> Iterator[RecordedService]:
     """Yield the services of the incident and the baseline; both are treated alike."""
     names = sorted(rows.services | usual.services)
     background, pairs = rows.background | usual.background, usual.pairs | rows.pairs
     tiers, calls = tiers_and_calls(names, pairs, usual.stores | rows.stores, background)
     logged = Coverage.of(row.at for row in usual.logs)
-    now, before = by_service(rows, usual), by_service(usual, rows)
     for name in names:
         here, there = now[name], before[name]
         traced = can_be_traced(there.calls, there.logs) and can_be_traced(here.calls, here.logs)
@@ -158,9 +165,7 @@ def _lines_to_keep(lines: Iterable[RecordedLine]) -> tuple[RecordedLine, ...]:
     def rank(line: RecordedLine) -> tuple[int, bool, int, str]:
         return -LEVELS.index(line.level), not line.new, -line.second, line.message
 
-    kept: defaultdict[str, list[RecordedLine]] = defaultdict(list)
-    for line in sorted(lines, key=rank):
-        kept[line.service].append(line)
+    kept = grouped((line.service, line) for line in sorted(lines, key=rank))
     loudest = (line for own in kept.values() for line in own[:KEPT_LINES])
     return tuple(sorted(loudest, key=lambda line: (line.second, line.service, line.message)))
 

@@ -213,10 +213,9 @@ class Rows:
         """Every service that left a trace of any kind."""
         names: set[str | None] = {call.callee for call in self.calls}
         names.update(call.caller for call in self.calls)
-        for rows in (self.logs, self.usage, self.samples, self.changes):
-            names.update(map(_service_of, rows))
-        for pair in self.graph:
-            names.update(pair)
+        names |= {row.service for row in self.logs} | {row.service for row in self.usage}
+        names |= {row.service for row in self.samples} | {row.service for row in self.changes}
+        names.update(*self.graph)
         return frozenset(name for name in names if name is not None)
 
     @property
@@ -256,10 +255,6 @@ class Rows:
             for name in ("logs", "calls", "usage", "edge_usage", "samples", "changes")
         }
         return attrs.evolve(self, **kept)
-
-
-def _service_of(row: LogRow | Usage | Sample | ChangeRow) -> str:
-    return row.service
 
 
 @attrs.frozen

@@ -1,12 +1,12 @@
 """The ticks that a recording covers, and the figures and metrics of each."""
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from statistics import median, median_low, pstdev, quantiles
 from typing import Final
 
+from logtriage._lib.grouping import grouped
 from logtriage.recorded.condensing.log_events import Requests, Shifted, most_shifted, new_errors
 from logtriage.recorded.condensing.raw_rows import Rows, Sample, Usage
 from logtriage.recorded.condensing.service_figures import (
@@ -142,7 +142,9 @@ def metrics_of(now: Sequence[Sample], usual: Sequence[Sample], clock: Clock) -> 
     ``usual`` is the median of the baseline's samples, ``spread`` their standard deviation and
     ``iqr`` the distance of their quartiles, both at least a hundredth of the usual value.
     """
-    here, there = _by_name(now), _by_name(usual)
+    here, there = (
+        grouped((row.name, (row.at, row.value)) for row in samples) for samples in (now, usual)
+    )
     metrics = []
     for name in sorted(here.keys() | there.keys()):
         known = [value for _, value in there.get(name, ())]
@@ -155,10 +157,3 @@ def metrics_of(now: Sequence[Sample], usual: Sequence[Sample], clock: Clock) -> 
         column = clock.sampled(here.get(name, ()))
         metrics.append(Metric(name, tuple(column), middle, spread, iqr))
     return tuple(metrics)
-
-
-def _by_name(samples: Sequence[Sample]) -> dict[str, list[tuple[int, int]]]:
-    values: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-    for sample in samples:
-        values[sample.name].append((sample.at, sample.value))
-    return values
