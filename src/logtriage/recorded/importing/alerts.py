@@ -9,6 +9,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from itertools import chain
 from typing import Final
 
 import attrs
@@ -273,18 +274,13 @@ def _service_of(alert: SentAlert, known: Collection[str]) -> str | None:
     # Of names that differ in case alone, the first in order counts.
     folded = {name.casefold(): name for name in sorted(known, reverse=True)}
     names = [plain_name(name) for name in alert.services]
-    for name in names:
-        if name in known:
-            return name
-    for name in map(str.casefold, names):
-        if name in folded:
-            return folded[name]
+    exact = (name for name in names if name in known)
+    alike = (folded[name.casefold()] for name in names if name.casefold() in folded)
     longest = sorted(folded, key=len, reverse=True)
-    texts = (
-        service
+    mentioned = (
+        folded[service]
         for text in alert.texts
         for service in longest
         if re.search(rf"(?<![\w-]){re.escape(service)}(?![\w-])", text.casefold())
     )
-    match = next(texts, None)
-    return None if match is None else folded[match]
+    return next(chain(exact, alike, mentioned), None)

@@ -16,7 +16,7 @@ from logtriage.recorded.condensing.log_text import read_message
 from logtriage.recorded.condensing.raw_rows import ChangeRow, LogRow, Scraped, Span
 from logtriage.recorded.importing.fields import Field, plain_id
 from logtriage.recorded.importing.log_records import log_row
-from logtriage.recorded.importing.metric_series import Labels, Metric
+from logtriage.recorded.importing.metric_series import Metric
 from logtriage.recorded.importing.names import workload_of
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.scraped import Kind, Series
@@ -180,14 +180,20 @@ def _metric(row: Field, metric: Metric, scope: str, reader: Reader) -> Iterator[
     body = row[name]
     if not name:
         raise row.bad(f"a {', '.join(_BODIES[:-1])} or {_BODIES[-1]}")
-    is_spread, is_delta = name not in ("gauge", "sum"), name != "summary" and _is_delta(body)
+    is_spread, is_delta = name not in ("gauge", "sum"), False
+    if name != "summary":  # each point of a delta counts from the point before
+        temporality = body["aggregationTemporality"]
+        is_delta = enumerated(temporality, _TEMPORALITIES, "AGGREGATION_TEMPORALITY_") == "DELTA"
     counts, deltas = (Kind.SPREAD, Kind.SPREAD_DELTA) if is_spread else (Kind.COUNT, Kind.DELTA)
     kind = deltas if is_delta else counts
     if name == "gauge" or (name == "sum" and not body["isMonotonic"].flag):
         kind = Kind.LEVEL
-    for point in _points(body):
+    for point in body["dataPoints"].items():
+        if (point["flags"].whole or 0) & 1:  # nothing was recorded
+            continue
         at = point["timeUnixNano"].needed_epoch("nanoseconds")
-        labels, since = _labels_of(point), point["startTimeUnixNano"].since_epoch or 0
+        about, since = attributes(point["attributes"]), point["startTimeUnixNano"].since_epoch or 0
+        labels = tuple(sorted((key, in_words(value)) for key, value in about.items()))
         series = Series(metric, labels, kind, point.where, scope)
         if is_spread:
             count, total = float(point["count"].count), _or_nan(point["sum"])
@@ -222,27 +228,9 @@ def _quantile(row: Field, series: Series, at: int, reader: Reader) -> Iterator[S
         )
 
 
-def _points(body: Field) -> Iterator[Field]:
-    """Yield the data points, without those whose flags say that nothing was recorded."""
-    for point in body["dataPoints"].items():
-        if not (point["flags"].whole or 0) & 1:
-            yield point
-
-
 def _or_nan(field: Field) -> float:
     number = field.number
     return nan if number is None else number
-
-
-def _labels_of(point: Field) -> Labels:
-    about = attributes(point["attributes"])
-    return tuple(sorted((key, in_words(value)) for key, value in about.items()))
-
-
-def _is_delta(body: Field) -> bool:
-    """Whether each point counts from the point before, and is not cumulative."""
-    temporality = body["aggregationTemporality"]
-    return enumerated(temporality, _TEMPORALITIES, "AGGREGATION_TEMPORALITY_") == "DELTA"
 
 
 def attributes(field: Field) -> dict[str, object]:

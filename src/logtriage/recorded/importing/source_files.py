@@ -123,8 +123,12 @@ def parsed(text: bytes, name: str, number: int | None = None) -> Any:
     try:
         return decoded(text.rstrip())
     except (ValueError, RecursionError) as error:
-        line = "" if number is None else f":{number + getattr(error, 'lineno', 1) - 1}"
-        raise BundleError(f"{name}{line}: not JSON: {error}") from None
+        raise _not_json(error, name, number) from None
+
+
+def _not_json(error: Exception, name: str, number: int | None) -> BundleError:
+    line = "" if number is None else f":{number + getattr(error, 'lineno', 1) - 1}"
+    return BundleError(f"{name}{line}: not JSON: {error}")
 
 
 def json_lines(file: IO[bytes], name: str) -> Iterator[tuple[str, Any]]:
@@ -215,9 +219,7 @@ def _values(file: IO[bytes], name: str, left_out: LeftOut | None) -> Iterator[tu
     try:
         yield from _one_after_another(bytes(text), name, number)
     except BundleError as error:
-        if left_out is None:
-            raise
-        left_out.add(*_reason_and_place(error, name))
+        _count(error, name, left_out)
 
 
 def while_sound(
@@ -227,9 +229,7 @@ def while_sound(
     try:
         yield from lines
     except BundleError as error:
-        if left_out is None:
-            raise
-        left_out.add(*_reason_and_place(error, name))
+        _count(error, name, left_out)
 
 
 def _by_line(
@@ -245,9 +245,12 @@ def _by_line(
                 left_out.add("not JSON", f"{name}:{number}")
 
 
-def _reason_and_place(error: BundleError, name: str) -> tuple[str, str]:
+def _count(error: BundleError, name: str, left_out: LeftOut | None) -> None:
+    """Count an error at a line of a file; without ``left_out``, raise it."""
+    if left_out is None:
+        raise error
     line, _, reason = str(error).removeprefix(f"{name}:").partition(": ")
-    return reason, f"{name}:{line}"
+    left_out.add(reason, f"{name}:{line}")
 
 
 def _one_after_another(text: bytes, name: str, number: int) -> Iterator[tuple[int, Any]]:
@@ -264,8 +267,7 @@ def _one_after_another(text: bytes, name: str, number: int) -> Iterator[tuple[in
             line += content.count("\n", at, after)
             at = after
     except (ValueError, RecursionError) as error:
-        line = number + getattr(error, "lineno", 1) - 1
-        raise BundleError(f"{name}:{line}: not JSON: {error}") from None
+        raise _not_json(error, name, number) from None
 
 
 def _is_document(line: bytes) -> bool:
