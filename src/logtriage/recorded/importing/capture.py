@@ -115,7 +115,7 @@ def import_capture(
                 service_label=service_label, skip_bad=skip_bad, note=note,
             )  # fmt: skip
         reader.names.fold()
-        reader.scraped.settle(settled(services, reader), reader.names.folded, left_out.note)
+        reader.scraped.settle(settled(services, reader), reader.names.folded)
         capture.settle()
         capture.note_levels()
         try:
@@ -234,9 +234,8 @@ class _Capture:
     def settle(self) -> None:
         """Settle names and metrics, now that everything is read."""
         names = self.reader.names
-        for sample in self.reader.scraped.samples(self.store.scraped, self.reader.book):
+        for sample in self.reader.scraped.samples(self.store.scraped):
             self.store.add(sample)
-        self.reader.book.end(names.folded)
         self.store.names = names.folded
         self.alerts.settle(names)
         pairs = {tuple(map(names.settled, pair)) for pair in self.graph}

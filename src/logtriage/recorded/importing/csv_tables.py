@@ -168,7 +168,7 @@ class _Metrics:
             if value is None:
                 raise row[column].bad("a number, or empty")
             self._numeric.add(column)
-            name, factor = self.reader.book.names(service, column)
+            name, factor = self.reader.signals(service, column)
             if abs(in_units(value, factor)) > MOST:
                 raise row[column].bad(f"a number of at most 63 bits as {name}")
             yield column, float(value)

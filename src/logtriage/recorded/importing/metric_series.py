@@ -107,7 +107,7 @@ class SeriesBook:
     """Remembers the last point of each series; ``names`` names their signals."""
 
     left_out: LeftOut
-    names: SignalNames = attrs.field(init=False)
+    names: SignalNames
     _last: dict[tuple[str, Labels, str], Point] = attrs.Factory(dict)
     #: The latest growth of each series by metric.
     _growths: dict[str, dict[Series, _Growth]] = attrs.Factory(dict)
@@ -116,23 +116,6 @@ class SeriesBook:
     _instances: dict[tuple[str, str], int] = attrs.Factory(dict)
     _sets: dict[tuple[str, str], set[Labels]] = attrs.Factory(dict)
     _cpu: dict[str, str] = attrs.Factory(dict)
-    #: Services and metrics with values, and the places of those that had NaN.
-    _valued: set[tuple[str, str]] = attrs.Factory(set)
-    _nan: dict[tuple[str, str], str] = attrs.Factory(dict)
-
-    def __attrs_post_init__(self) -> None:
-        self.names = SignalNames(self.left_out)
-
-    def skip_nan(self, metric: Metric, where: str) -> None:
-        """Leave out a value that is NaN."""
-        self._nan.setdefault(metric.signal, where)
-
-    def end(self, names: Mapping[str, str]) -> None:
-        """Add notes on metrics that never had a value; ``names`` are final names of services."""
-        for (mark, name), where in self._nan.items():
-            service = names.get(mark, mark)
-            if (service, name) not in self._valued:
-                self.left_out.add(f"{name} of {service}: NaN alone", where)
 
     def levels(self, metric: Metric, points: Iterable[Point]) -> Iterator[Sample | Usage]:
         """Yield values as they are, a signal for each set of attributes."""
@@ -303,7 +286,6 @@ class SeriesBook:
 
     def _instance(self, metric: Metric) -> int:
         key = metric.service, metric.instance
-        self._valued.add((metric.service, metric.name))
         return self._instances.setdefault(key, len(self._instances) + 1)
 
 

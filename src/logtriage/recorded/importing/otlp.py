@@ -210,7 +210,7 @@ def _number(point: Field, metric: Metric, reader: Reader) -> float | None:
         raise point.bad("a data point with asDouble or asInt")
     value = point["asDouble"].number if "asDouble" in point else point["asInt"].whole
     if value is None and point["asDouble"].value == "NaN":
-        reader.book.skip_nan(metric, point.where)
+        reader.scraped.skip_nan(metric, point.where)
     elif value is None:  # a whole number is always finite
         reader.left_out.add(f"{metric.name}: infinite values")
     return None if value is None else float(value)

@@ -21,6 +21,7 @@ from logtriage.recorded.importing.answered import Answered
 from logtriage.recorded.importing.counters import PAIR, Moves, Named, counters_of
 from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.metric_series import Labels, Metric, Point, SeriesBook
+from logtriage.recorded.importing.signal_names import SignalNames
 
 #: Labels of counters with the status of an answer, and the status of a failed span.
 _STATUSES: Final = (
@@ -137,10 +138,14 @@ class _Life:
 class ScrapedBook:
     """The series of all documents, each by its number."""
 
+    left_out: LeftOut
+    signals: SignalNames
     _reads: list[_Read] = attrs.Factory(list)
     _numbers: dict[Answered | Series, int] = attrs.Factory(dict)
     #: Services and stems of metrics that are the counts and sums of distributions.
     _distributions: set[tuple[str, str]] = attrs.Factory(set)
+    #: Services and metrics of OTLP with values that are NaN, and the places of the first.
+    _nan: dict[tuple[str, str], str] = attrs.Factory(dict)
     #: By target of Prometheus and time: whether any of its values changed.
     _scrapes: defaultdict[tuple[str, ...], dict[int, bool]] = attrs.Factory(
         lambda: defaultdict(dict)
@@ -172,6 +177,10 @@ class ScrapedBook:
         self._reads[number].rows += 1
         return Scraped(number, at, values, since)
 
+    def skip_nan(self, metric: Metric, where: str) -> None:
+        """Leave out a value of OTLP that is NaN."""
+        self._nan.setdefault(metric.signal, where)
+
     def _number(self, series: Answered | Series) -> int:
         number = self._numbers.setdefault(series, len(self._reads))
         if number == len(self._reads):
@@ -189,33 +198,31 @@ class ScrapedBook:
         return sum(self._reads[number].rows for number in others)
 
     def settle(
-        self,
-        metric_of: Mapping[Answered, tuple[Metric, Labels]],
-        names: Mapping[str, str],
-        note: Callable[[str], None],
+        self, metric_of: Mapping[Answered, tuple[Metric, Labels]], names: Mapping[str, str]
     ) -> None:
         """Say what each series measures, given those of Prometheus and final names of services."""
-        unclear = (
-            read
-            for read in self._reads
-            if (
-                not read.series.kind
-                if isinstance(read.series, Series)
-                else read.series in metric_of
-            )
-        )
-        own = {name for name, is_own in (series.named for series in self._numbers) if is_own}
-        moves = grouped((read.series.named, read.moves) for read in unclear)
-        counters = counters_of(moves, own, note)
         for read in self._reads:
             series = read.series
-            kind = Kind.COUNT if series.named in counters else Kind.LEVEL
             if isinstance(series, Series):
                 service = names.get(series.metric.service, series.metric.service)
-                metric = attrs.evolve(series.metric, service=service)
-                read.known = attrs.evolve(series, metric=metric, kind=series.kind or kind)
+                read.known = attrs.evolve(
+                    series, metric=attrs.evolve(series.metric, service=service)
+                )
             elif series in metric_of:
-                read.known = Series(*metric_of[series], kind, series.where)
+                read.known = Series(*metric_of[series], None, series.where)
+        known = [(read, read.known) for read in self._reads if read.known is not None]
+        valued = {series.metric.signal for _, series in known}
+        for (mark, name), where in self._nan.items():
+            service = names.get(mark, mark)
+            if (service, name) not in valued:
+                self.left_out.add(f"{name} of {service}: NaN alone", where)
+        unclear = [(read, series) for read, series in known if series.kind is None]
+        own = {name for name, is_own in (series.named for series in self._numbers) if is_own}
+        moves = grouped((read.series.named, read.moves) for read, _ in unclear)
+        counters = counters_of(moves, own, self.left_out.note)
+        for read, series in unclear:
+            kind = Kind.COUNT if read.series.named in counters else Kind.LEVEL
+            read.known = attrs.evolve(series, kind=kind)
         counting = [(read, read.known) for read in self._reads if read.known and read.known.counts]
         halves = grouped(series.metric.half for _, series in counting if series.kind is Kind.COUNT)
         self._distributions = {key for key, ends in halves.items() if {*ends}.issuperset(PAIR)}
@@ -223,23 +230,21 @@ class ScrapedBook:
             key, end = series.metric.half
             if series.kind is Kind.COUNT and end == "sum" and key in self._distributions:
                 read.known = attrs.evolve(series, kind=Kind.SUM)
-        for name, rows in grouped(
-            (series.metric.name, read.rows) for read, series in counting
-        ).items():
+        rows_of = grouped((series.metric.name, read.rows) for read, series in counting)
+        for name, rows in rows_of.items():
             if max(rows) == 1:
-                note(f"{name}: a counter needs two values in a series, and has one")
+                self.left_out.note(f"{name}: a counter needs two values in a series, and has one")
 
-    def samples(
-        self, rows: Callable[[], Iterable[Scraped]], book: SeriesBook
-    ) -> Iterator[Sample | Usage]:
+    def samples(self, rows: Callable[[], Iterable[Scraped]]) -> Iterator[Sample | Usage]:
         """Yield the samples of all rows, which come in order of time."""
+        book = SeriesBook(self.left_out, self.signals)
         known = [read.known for read in self._reads if read.known is not None]
         failing = {series.metric.signal for series in known if _is_failed(series.labels)}
         places = {series.metric: series.where for series in known}
-        for at, points in groupby(self._points(rows, book.left_out), key=lambda row: row[2].at):
+        for at, points in groupby(self._points(rows), key=lambda row: row[2].at):
             distributions = dict[Metric, None]()
             for (metric, kind), row in grouped(((m, kind), one) for m, kind, one in points).items():
-                book.left_out.where = places.get(metric, "")
+                self.left_out.where = places.get(metric, "")
                 is_delta = kind in (Kind.DELTA, Kind.SPREAD_DELTA)
                 if kind is Kind.LEVEL:
                     yield from book.levels(metric, row)
@@ -257,7 +262,7 @@ class ScrapedBook:
                 yield from book.means(metric, at)
 
     def _points(
-        self, rows: Callable[[], Iterable[Scraped]], left_out: LeftOut
+        self, rows: Callable[[], Iterable[Scraped]]
     ) -> Iterator[tuple[Metric, Kind, Point]]:
         """Yield the points of all rows in order of time, with their metrics and what they are."""
         fresh = {target: _scrapes(times) for target, times in self._scrapes.items()}
@@ -268,13 +273,13 @@ class ScrapedBook:
             if (times := fresh[read.series.values(_TARGET)])
         }
         if kept:
-            left_out.note(
+            self.left_out.note(
                 "times at which no value of a target changes are taken for repeats of a scrape, "
                 "and left out of rates"
             )
         apart, falling = self._writers(rows())
         for (service, name), where in falling.items():
-            left_out.add(
+            self.left_out.add(
                 f"{name} of {service} falls without a restart, as counts of several processes do "
                 "that have no service.instance.id",
                 where,
@@ -289,11 +294,9 @@ class ScrapedBook:
             if (metric.service, metric.instance) in apart:
                 metric = attrs.evolve(metric, instance=f"{metric.instance} {row.since}")
             over = 0 if scrapes is None else 1_000_000 * scrapes[row.at]
-            is_first, about = (
-                row.at in read.starts,
-                (row.nano, row.since, series.labels, row.values),
-            )
-            yield metric, kind, Point(*about, series.scope, over, is_first)
+            is_first = row.at in read.starts
+            about = row.nano, row.since, series.labels, row.values, series.scope
+            yield metric, kind, Point(*about, over, is_first)
 
     def _writers(
         self, rows: Iterable[Scraped]
