@@ -30,13 +30,7 @@ from logtriage.recorded.condensing.raw_rows import (
     Usage,
 )
 from logtriage.recorded.condensing.rows_on_disk import RowStore
-from logtriage.recorded.condensing.spans_to_calls import (
-    ENTERING,
-    distinct,
-    orphans,
-    requests,
-    unnamed,
-)
+from logtriage.recorded.condensing.spans_to_calls import ENTERING, SpanTrees
 from logtriage.recorded.condensing.ticks import STALE_MS, interval_of
 from logtriage.recorded.importing.alerts import AlertBook, SentAlert
 from logtriage.recorded.importing.labels import Stretch, around_of, labels_of, stretches_of
@@ -256,18 +250,20 @@ class _Capture:
     def between(self, name: str, since: int, until: int) -> Rows:
         """The rows of a stretch of time, with spans joined to calls; notes begin with ``name``."""
         note = self.reader.left_out.note
-        spans, twice = distinct(self.store.spans(since - _SPAN_MARGIN_MS, until))
-        calls = tuple(call for call in requests(spans.values()) if since <= call.at < until)
-        if twice:
-            note(f"{name}: left out {counted(twice, 'span')} with the trace and id of another")
-        lost = [span for span in orphans(spans) if span.at >= since]
+        spans = SpanTrees.of(self.store.spans(since - _SPAN_MARGIN_MS, until))
+        calls = tuple(call for call in spans.requests() if since <= call.at < until)
+        if spans.twice:
+            note(
+                f"{name}: left out {counted(spans.twice, 'span')} with the trace and id of another"
+            )
+        lost = [span for span in spans.orphans() if span.at >= since]
         if lost:
             entered = sum(span.kind in ENTERING for span in lost)
             note(
                 f"{name}: the parent of {counted(len(lost), 'span')} was not captured; of these, "
                 f"{entered} of servers and consumers count as requests from outside"
             )
-        if silent := sum(span.at >= since for span in unnamed(spans)):
+        if silent := sum(span.at >= since for span in spans.unnamed()):
             note(
                 f"{name}: {counted(silent, 'span')} of clients whose callee sent no span and is "
                 "none of the services: their callers waited, and no call counts (peer.service "
