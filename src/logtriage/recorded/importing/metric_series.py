@@ -64,12 +64,16 @@ class Point:
 
 
 @attrs.frozen
-class _Growth:
-    """How a series grew until ``at``, a second; ``rates`` are None if that is not known."""
+class Growth:
+    """How a series grew until ``at``; ``rates`` are per second, and empty if they are not known.
+
+    It counts for as long as it lasted, and half as long again. ``since`` is when it began, or 0.
+    """
 
     at: int
+    lasted: int
     since: int
-    rates: tuple[float, ...] | None
+    rates: tuple[float, ...]
 
 
 #: The labels and the rates of series.
@@ -110,7 +114,7 @@ class SeriesBook:
     names: SignalNames
     _last: dict[tuple[str, Labels, str], Point] = attrs.Factory(dict)
     #: The latest growth of each series by metric.
-    _growths: dict[str, dict[Series, _Growth]] = attrs.Factory(dict)
+    _growths: dict[str, dict[Series, Growth]] = attrs.Factory(dict)
     #: The time of the last point by metric.
     _exported: dict[str, int] = attrs.Factory(dict)
     _instances: dict[tuple[str, str], int] = attrs.Factory(dict)
@@ -132,41 +136,82 @@ class SeriesBook:
             ending = spelled(metric.unit)
             yield from self.sample(metric, ending, point.at, point.values[0], point.labels)
 
+    def grow(
+        self, metric: Metric, points: Sequence[Point], *, delta: bool
+    ) -> Mapping[Series, Growth]:
+        """Take in a metric's points of one time; return the fresh growth of all its series.
+
+        Empty if nothing is new, or if the growth of any is not known.
+        """
+        key, at, is_new = metric.key, points[0].at, False
+        growths, exported = self._growths.setdefault(key, {}), self._exported.get(key, 0)
+        is_known = any(growth.rates for growth in growths.values())
+        for point in sorted(points, key=lambda one: (key, one.labels, one.scope) not in self._last):
+            series = point.labels, point.scope
+            before = self._last.get((key, *series))
+            if before is not None and before.at == at:
+                self.left_out.add("points that have the time of the point before")
+                continue
+            self._last[key, *series] = point
+            since, base = point.since, (0.0,) * len(point.values)
+            if not delta and before is not None:
+                since = before.at
+                if before.since == point.since and before.values[0] <= point.values[0]:
+                    base = before.values
+                if at - since > _NANO * STALE_MS:
+                    since = max(since, exported)  # only series that move are exported
+            elif not delta:
+                # A new set of attributes counts from the last point of the metric.
+                since = exported if is_known and not point.is_first else 0
+            if 0 < since < at:
+                over = point.over or at - since
+                pairs = zip(point.values, base, strict=True)
+                rates = tuple((value - start) * 1e9 / over for value, start in pairs)
+                growths[series] = Growth(at, at - since, 0 if delta else since, rates)
+                is_new = is_known = True
+            elif not delta:
+                growths[series], is_new = Growth(at, _NANO * STALE_MS, at, ()), True
+            elif not since:
+                self.left_out.add(f"{metric.name}: delta points without startTimeUnixNano")
+        self._exported[key] = max(exported, at)
+        return self._fresh(metric, at) if is_new else {}
+
+    def _fresh(self, metric: Metric, at: int) -> Mapping[Series, Growth]:
+        """The latest growth of each series that still counts; empty if any is not known."""
+        every = self._growths.get(metric.key, {})
+        for series, growth in list(every.items()):
+            if 2 * (at - growth.at) > 3 * growth.lasted:
+                del every[series]
+        return dict(every) if all(growth.rates for growth in every.values()) else {}
+
     def rates(
         self,
         metric: Metric,
-        points: Sequence[Point],
-        *,
-        delta: bool = False,
-        failed: Callable[[Labels], bool] | None = None,
+        at: int,
+        grown: Mapping[Series, Growth],
+        failed: Callable[[Labels], bool] | None,
     ) -> Iterator[Sample]:
         """Yield a metric's growth per second, summed over its sets of attributes.
 
         Both sides of a call stay apart. The growth of sets that ``failed`` is a signal, too.
         """
-        at = points[0].at
-        for sides, since, grown in self._by_side(self._grow(metric, points, delta=delta)):
-            sums = {metric.name: sum(rate for _, (rate, *_) in grown)}
+        for sides, since, rates in _by_side(grown):
+            sums = {metric.name: sum(rate for _, (rate, *_) in rates)}
             if failed is not None:
-                bad = (rate for labels, (rate, *_) in grown if failed(labels))
+                bad = (rate for labels, (rate, *_) in rates if failed(labels))
                 sums[f"{metric.name}_5xx"] = sum(bad)
             for name, rate in sums.items():
                 own = attrs.evolve(metric, name=name)
-                yield from self.sample(own, PER_SECOND, at, rate, sides, 0 if delta else since)
+                yield from self.sample(own, PER_SECOND, at, rate, sides, since)
 
     def distributions(
-        self, metric: Metric, points: Sequence[Point], *, delta: bool = False
+        self, metric: Metric, at: int, grown: Mapping[Series, Growth]
     ) -> Iterator[Sample]:
-        """Yield how many were measured per second, and their mean; points have count and sum."""
-        at = points[0].at
-        for sides, since, grown in self._by_side(self._grow(metric, points, delta=delta)):
-            count, start = sum(count for _, (count, _) in grown), 0 if delta else since
-            yield from self.sample(metric, PER_SECOND, at, count, sides, start)
-            yield from self._mean(metric, at, start, grown, sides)
-
-    def take_in(self, metric: Metric, points: Sequence[Point]) -> None:
-        """Take in the points of a sum, for :meth:`means`."""
-        self._grow(metric, points, delta=False)
+        """Yield how many were measured per second, and their mean, of growing counts and sums."""
+        for sides, since, rates in _by_side(grown):
+            count = sum(count for _, (count, _) in rates)
+            yield from self.sample(metric, PER_SECOND, at, count, sides, since)
+            yield from self._mean(metric, at, since, rates, sides)
 
     def means(self, metric: Metric, at: int) -> Iterator[Sample]:
         """Yield the mean of a distribution, whose count and sum are metrics that end so.
@@ -177,87 +222,20 @@ class SeriesBook:
             self._fresh(attrs.evolve(metric, name=f"{metric.name}_{end}"), at) for end in PAIR
         )
         both = {
-            key: _Growth(at, min(one.since, other.since), (*one.rates, *other.rates))
+            key: Growth(at, 0, min(one.since, other.since), (*one.rates, *other.rates))
             for key, one in of_count.items()
-            if (other := of_sum.get(key)) is not None and one.rates and other.rates
+            if (other := of_sum.get(key)) is not None
         }
-        for sides, since, grown in self._by_side(both):
-            yield from self._mean(metric, at, since, grown, sides)
+        for sides, since, rates in _by_side(both):
+            yield from self._mean(metric, at, since, rates, sides)
 
     def _mean(
-        self, metric: Metric, at: int, since: int, grown: _Rates, sides: Labels
+        self, metric: Metric, at: int, since: int, rates: _Rates, sides: Labels
     ) -> Iterator[Sample]:
-        count, total = (sum(rates[place] for _, rates in grown) for place in range(2))
+        count, total = (sum(each[place] for _, each in rates) for place in range(2))
         if count > 0 and not isnan(total):
             ending = f"mean {spelled(metric.unit)}".strip()
             yield from self.sample(metric, ending, at, total / count, sides, since)
-
-    def _grow(
-        self, metric: Metric, points: Sequence[Point], *, delta: bool
-    ) -> Mapping[Series, _Growth]:
-        """Take in a metric's points of one time; return the fresh growth of all its series.
-
-        Empty if nothing is new, or if the growth of any is not known.
-        """
-        new = dict(self._grown(metric, points, delta=delta))
-        self._growths.setdefault(metric.key, {}).update(new)
-        return self._fresh(metric, points[0].at) if new else {}
-
-    def _fresh(self, metric: Metric, at: int) -> Mapping[Series, _Growth]:
-        """The latest growth of each series that is not stale; empty if that of any is not known."""
-        every = self._growths.get(metric.key, {})
-        for series, growth in list(every.items()):
-            lasts = growth.at - growth.since if growth.rates else _NANO * STALE_MS
-            if 2 * (at - growth.at) > 3 * lasts:
-                del every[series]
-        return dict(every) if all(growth.rates for growth in every.values()) else {}
-
-    def _by_side(self, grown: Mapping[Series, _Growth]) -> Iterator[tuple[Labels, int, _Rates]]:
-        """Yield (labels of a side, since when, labels and rates of its series) for each side."""
-        sides = grouped(
-            (tuple(label for label in labels if label[0] in _SIDES), (labels, growth))
-            for (labels, _), growth in grown.items()
-        )
-        for side, every in sides.items():
-            rates = [(labels, growth.rates) for labels, growth in every if growth.rates]
-            yield side, min(growth.since for _, growth in every), rates
-
-    def _grown(
-        self, metric: Metric, points: Sequence[Point], *, delta: bool
-    ) -> Iterator[tuple[Series, _Growth]]:
-        """Yield the growth of each series of a metric; all points are of one time."""
-        key = metric.key
-        exported = self._exported.get(key, 0)
-        is_known = any(growth.rates for growth in self._growths.get(key, {}).values())
-        for point in sorted(points, key=lambda one: (key, one.labels, one.scope) not in self._last):
-            series = point.labels, point.scope
-            before = self._last.get((key, *series))
-            if before is not None and before.at == point.at:
-                self.left_out.add("points that have the time of the point before")
-                continue
-            self._last[key, *series] = point
-            since, base = point.since, (0.0,) * len(point.values)
-            if not delta and before is not None:
-                since = before.at
-                if before.since == point.since and before.values[0] <= point.values[0]:
-                    base = before.values
-                if point.at - since > _NANO * STALE_MS:
-                    since = max(since, exported)  # only series that move are exported
-            elif not delta:
-                # A new set of attributes counts from the last point of the metric.
-                since = exported if is_known and not point.is_first else 0
-            if not 0 < since < point.at:
-                if delta and not since:
-                    self.left_out.add(f"{metric.name}: delta points without startTimeUnixNano")
-                elif not delta:
-                    yield series, _Growth(point.at, point.at, None)
-                continue
-            over = point.over or point.at - since
-            pairs = zip(point.values, base, strict=True)
-            rates = tuple((value - start) * 1e9 / over for value, start in pairs)
-            is_known = True
-            yield series, _Growth(point.at, since, rates)
-        self._exported[key] = max(exported, points[0].at)
 
     def sample(
         self, metric: Metric, end: str, at: int, value: float, labels: Labels = (), since: int = 0
@@ -287,6 +265,17 @@ class SeriesBook:
     def _instance(self, metric: Metric) -> int:
         key = metric.service, metric.instance
         return self._instances.setdefault(key, len(self._instances) + 1)
+
+
+def _by_side(grown: Mapping[Series, Growth]) -> Iterator[tuple[Labels, int, _Rates]]:
+    """Yield (labels of a side, since when, labels and rates of its series) for each side."""
+    sides = grouped(
+        (tuple(label for label in labels if label[0] in _SIDES), (labels, growth))
+        for (labels, _), growth in grown.items()
+    )
+    for side, every in sides.items():
+        rates = [(labels, growth.rates) for labels, growth in every]
+        yield side, min(growth.since for _, growth in every), rates
 
 
 def without_holes(samples: Iterable[Sample]) -> Iterator[Sample]:

@@ -245,16 +245,15 @@ class ScrapedBook:
             distributions = dict[Metric, None]()
             for (metric, kind), row in grouped(((m, kind), one) for m, kind, one in points).items():
                 self.left_out.where = places.get(metric, "")
-                is_delta = kind in (Kind.DELTA, Kind.SPREAD_DELTA)
                 if kind is Kind.LEVEL:
                     yield from book.levels(metric, row)
-                elif kind in (Kind.SPREAD, Kind.SPREAD_DELTA):
-                    yield from book.distributions(metric, row, delta=is_delta)
-                elif kind is Kind.SUM:
-                    book.take_in(metric, row)
-                else:
+                    continue
+                grown = book.grow(metric, row, delta=kind in (Kind.DELTA, Kind.SPREAD_DELTA))
+                if kind in (Kind.SPREAD, Kind.SPREAD_DELTA):
+                    yield from book.distributions(metric, at, grown)
+                elif kind is not Kind.SUM:
                     failed = _is_failed if metric.signal in failing else None
-                    yield from book.rates(metric, row, delta=is_delta, failed=failed)
+                    yield from book.rates(metric, at, grown, failed)
                 key, end = metric.half
                 if kind in (Kind.COUNT, Kind.SUM) and key in self._distributions and end in PAIR:
                     distributions[attrs.evolve(metric, name=key[1])] = None
