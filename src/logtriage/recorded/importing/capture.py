@@ -87,7 +87,7 @@ def import_capture(
             out, if no document has telemetry of a service.
         OSError: if a file cannot be read.
     """
-    root, left_out = Path(directory), LeftOut()
+    root, left_out = Path(directory), LeftOut(skips_bad=skip_bad)
     reader = Reader(left_out, service_label)
     labels = labels_of(root, reader.names)
     tick = tick_seconds or TICK_SECONDS
@@ -98,9 +98,9 @@ def import_capture(
     with RowStore((since - _SPAN_MARGIN_MS, until) for since, until in times) as store:
         capture = _Capture(reader, store, horizon, tick, around)
         unkept = f"rows, all more than {around // 60_000} min from any incident or baseline"
-        read_folder(root, reader, capture.keep, unkept, skip_bad=skip_bad)
+        read_folder(root, reader, capture.keep, unkept)
         services = services_of(reader)
-        if store.offered == reader.scraped.rows_without(services):
+        if store.offered.total() == reader.scraped.rows_without(services):
             where = f"logs.csv, calls.csv, metrics.csv or its {_FILES} files"
             raise BundleError(f"{root}: no telemetry in {where}{_why_nothing(left_out)}")
         if tick_seconds is None and (slower := capture.interval()) > tick:
@@ -142,9 +142,6 @@ class _Capture:
     files: dict[str, int] = attrs.Factory(dict)
     #: Times of the first samples by service, if it is known by then, and instance or series.
     sampled: defaultdict[tuple[str, int], list[int]] = attrs.Factory(lambda: defaultdict(list))
-    sample_count: int = 0
-    #: Whether there are log lines or calls.
-    has_lines_or_calls: bool = False
 
     def keep(self, row: Row) -> bool:
         """Keep a row; return whether it may belong to an incident."""
@@ -158,18 +155,16 @@ class _Capture:
             self.lines[row.service, row.level is not None] += 1
             name = file_of(self.reader.left_out.where)
             row = attrs.evolve(row, file=self.files.setdefault(name, len(self.files)))
-        is_open = self.sample_count < _ENOUGH_SAMPLES
-        if isinstance(row, Usage | Scraped) and is_open:
+        offered = self.store.offered
+        if isinstance(row, Usage | Scraped) and offered[Usage] + offered[Scraped] < _ENOUGH_SAMPLES:
             self.sampled[getattr(row, "service", ""), row.instance].append(row.at)
-            self.sample_count += 1
-        elif isinstance(row, LogRow | Call | Span):
-            self.has_lines_or_calls = True
         return self.store.add(row)
 
     def interval(self) -> int:
         """The shortest interval of a signal's samples in seconds; 0 with log lines or calls."""
-        steps = [] if self.has_lines_or_calls else map(interval_of, self.sampled.values())
-        return round(min(filter(None, steps), default=0) / 1000)
+        if any(self.store.offered[kind] for kind in (LogRow, Call, Span)):
+            return 0
+        return round(min(filter(None, map(interval_of, self.sampled.values())), default=0) / 1000)
 
     def incident(self, stretch: Stretch) -> RecordedIncident:
         """The incident of a stretch, with the alerts that were sent."""

@@ -23,7 +23,6 @@ from logtriage.recorded.condensing.raw_rows import Call, LogRow, Scraped, Usage
 from logtriage.recorded.figures import MOST
 from logtriage.recorded.importing.csv_rows import read_records
 from logtriage.recorded.importing.fields import Field, decimal, plain_id, scaled
-from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.log_records import log_row
 from logtriage.recorded.importing.metric_series import Metric
 from logtriage.recorded.importing.names import Names
@@ -61,8 +60,8 @@ _OWN_COLUMNS: Final = (*_NEEDED["metrics"], *INSTANCES, *_FIGURES)
 _MOST: Final = 10**18  # values of metrics are below
 
 
-def tables_of(root: Path, reader: Reader, skipped: LeftOut | None) -> Iterator[Table]:
-    """Yield the tables of a folder; ``skipped`` counts records of a length unlike the header's."""
+def tables_of(root: Path, reader: Reader) -> Iterator[Table]:
+    """Yield the tables of a folder."""
     metrics = _Metrics(reader)
     readers: dict[str, Callable[[Field], Iterable[TableRow]]] = {
         "logs": lambda row: _logs(row, reader.names),
@@ -71,7 +70,7 @@ def tables_of(root: Path, reader: Reader, skipped: LeftOut | None) -> Iterator[T
     }
     for stem, read in readers.items():
         if (path := find_csv(root, root, stem)) is not None:
-            records = read_records(path, _NEEDED[stem], path.name, skipped)
+            records = read_records(path, _NEEDED[stem], path.name, reader.left_out)
             yield Table(path.name, records, read, metrics.series if stem == "metrics" else tuple)
 
 

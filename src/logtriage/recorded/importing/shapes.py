@@ -16,6 +16,7 @@ from logtriage.recorded.importing import alerts, kubernetes, log_records, otlp, 
 from logtriage.recorded.importing.alerts import SentAlert
 from logtriage.recorded.importing.csv_tables import TABLES, tables_of
 from logtriage.recorded.importing.fields import Field, sound
+from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.source_files import documents, json_files
 from logtriage.recorded.records import SCHEMA
@@ -119,33 +120,30 @@ def shape_of(document: Field) -> Shape:
     raise document.bad(f"of one of these formats: {names}{next(ways, '')}")
 
 
-def read_folder(
-    root: Path, reader: Reader, keep: Callable[[Row], bool], unkept: str, *, skip_bad: bool
-) -> None:
+def read_folder(root: Path, reader: Reader, keep: Callable[[Row], bool], unkept: str) -> None:
     """Read all rows of a folder.
 
     ``keep`` gets each row and says whether it is of use; ``unkept`` is the reason why none of a
-    file's is. With ``skip_bad``, lines and documents that cannot be read are counted instead of a
-    BundleError that names file, line and field.
+    file's is. A BundleError for a line or document that cannot be read names file, line and field.
     """
-    skipped = reader.left_out if skip_bad else None
-    for table in tables_of(root, reader, skipped):
+    left_out = reader.left_out
+    for table in tables_of(root, reader):
         counts = Counter[bool]()
         for record in table.records:
-            reader.left_out.where = record.where
-            counts.update(map(keep, sound(record, table.read, skipped)))
+            left_out.where = record.where
+            counts.update(map(keep, sound(record, table.read, left_out)))
         counts.update(map(keep, table.rest()))
-        _note(table.name, counts, "a row of the table", unkept, reader)
-    for path, name in json_files(root, TABLES, reader.left_out):
+        _note(table.name, counts, "a row of the table", unkept, left_out)
+    for path, name in json_files(root, TABLES, left_out):
         shapes, counts = dict[str, None](), Counter()
-        for document in documents(path, name, skipped):
+        for document in documents(path, name, left_out):
             if _is_ours(document):
-                reader.left_out.note(f"{name}: a bundle of recorded incidents, passed over")
+                left_out.note(f"{name}: a bundle of recorded incidents, passed over")
                 break
-            reader.left_out.where = document.where
-            counts.update(map(keep, sound(document, partial(_read, reader, shapes), skipped)))
+            left_out.where = document.where
+            counts.update(map(keep, sound(document, partial(_read, reader, shapes), left_out)))
         else:
-            _note(name, counts, ", ".join(shapes) or "no document", unkept, reader)
+            _note(name, counts, ", ".join(shapes) or "no document", unkept, left_out)
 
 
 def _read(reader: Reader, shapes: dict[str, None], document: Field) -> Iterable[Row]:
@@ -156,11 +154,11 @@ def _read(reader: Reader, shapes: dict[str, None], document: Field) -> Iterable[
     return shape.read(document, reader)
 
 
-def _note(name: str, counts: Counter[bool], what: str, unkept: str, reader: Reader) -> None:
+def _note(name: str, counts: Counter[bool], what: str, unkept: str, left_out: LeftOut) -> None:
     if not counts:
-        reader.left_out.note(f"{name}: nothing came of it: {what}")
+        left_out.note(f"{name}: nothing came of it: {what}")
     elif not counts[True]:
-        reader.left_out.add(unkept, f"{name}:1", counts.total())
+        left_out.add(unkept, f"{name}:1", counts.total())
 
 
 def _is_ours(document: Field) -> bool:

@@ -44,7 +44,7 @@ def import_topology(
         BundleError: naming file, line and field; for a folder in which nobody calls anybody.
         OSError: if a file cannot be read.
     """
-    root, left_out = Path(directory), LeftOut()
+    root, left_out = Path(directory), LeftOut(skips_bad=skip_bad)
     counts: Counter[Pair] = Counter()
     spans: list[Span] = []
 
@@ -58,7 +58,7 @@ def import_topology(
         return isinstance(row, Span | Call | Dependency)
 
     reader = Reader(left_out)
-    read_folder(root, reader, keep, "rows, none of a call", skip_bad=skip_bad)
+    read_folder(root, reader, keep, "rows, none of a call")
     reader.names.fold()
     folded = reader.names.folded
     alone, entered = set[str](), set[str]()
