@@ -22,7 +22,7 @@ from logtriage.recorded.condensing.service_figures import (
 )
 from logtriage.recorded.condensing.spans_to_calls import tiers_and_calls
 from logtriage.recorded.condensing.ticks import Clock, metrics_of
-from logtriage.recorded.figures import FIRST_TICK, NO_SHIFT, Measure
+from logtriage.recorded.figures import FIRST_TICK, NO_SHIFT
 from logtriage.recorded.records import (
     LogWindow,
     RecordedAlert,
@@ -173,32 +173,26 @@ def _lines_to_keep(lines: Iterable[RecordedLine]) -> tuple[RecordedLine, ...]:
 #: Alerts fire on symptoms as a service's callers see them, against the baseline, and
 #: never on a cause such as CPU: an agent has to look for that.
 ALERT_CALLS: Final = 3
-ALERT_ERROR_BP: Final = 1000
-ALERT_LATENCY_FACTOR: Final = 3
+#: By alert: the figure, and the least multiple of its usual value and the least rise that raise it.
+_ALERTS: Final = {
+    ERROR_ALERT: ("error_bp", 1, 1000),
+    LATENCY_ALERT: ("p50_ms", 3, ALERT_LATENCY_MS),
+}
 
 
 def _alerts_of(service: RecordedService, last: int) -> Iterator[RecordedAlert]:
     """The alerts of a service up to tick ``last``, from its figures and its baseline."""
-    for name, is_firing in ((ERROR_ALERT, _fails), (LATENCY_ALERT, _is_slow)):
-        figures = ((tick, service.series.at(tick)) for tick in range(FIRST_TICK, last + 1))
+    figures = [(tick, service.series.at(tick)) for tick in range(FIRST_TICK, last + 1)]
+    for name, (figure, factor, rise) in _ALERTS.items():
+        if (usual := getattr(service.baseline, figure)) is None:
+            continue
+        least = max(factor * usual, usual + rise)
         firing = [
             tick
             for tick, now in figures
-            if (now.calls or 0) >= ALERT_CALLS and is_firing(now, service.baseline)
+            if (now.calls or 0) >= ALERT_CALLS
+            if (value := getattr(now, figure)) is not None and value >= least
         ]
         for _, run in groupby(enumerate(firing), lambda pair: pair[1] - pair[0]):  # ticks in a row
             ticks = [tick for _, tick in run]
             yield RecordedAlert(service.name, name, ticks[0], None if last in ticks else ticks[-1])
-
-
-def _fails(now: Measure, usual: Measure) -> bool:
-    if now.error_bp is None or usual.error_bp is None:
-        return False
-    return now.error_bp >= usual.error_bp + ALERT_ERROR_BP
-
-
-def _is_slow(now: Measure, usual: Measure) -> bool:
-    if now.p50_ms is None or usual.p50_ms is None:
-        return False
-    least = max(ALERT_LATENCY_FACTOR * usual.p50_ms, usual.p50_ms + ALERT_LATENCY_MS)
-    return now.p50_ms >= least
