@@ -168,7 +168,7 @@ class _Capture:
 
     def incident(self, stretch: Stretch) -> RecordedIncident:
         """The incident of a stretch, with the alerts that were sent."""
-        where, until = stretch.label.where, stretch.opened + self.around
+        where, until = stretch.where, stretch.opened + self.around
         until = until if stretch.until is None else min(until, stretch.until)
         rows, usual = self.between(stretch.id, stretch.opened - self.around, until), Rows()
         if stretch.usual is not None:
@@ -215,7 +215,7 @@ class _Capture:
             )
         for name, count in unknown.items():
             self.reader.left_out.note(
-                f"{stretch.label.id}: alert {name!r:.80} is of no known service "
+                f"{stretch.label}: alert {name!r:.80} is of no known service "
                 f"({counted(count, 'time')}; --service-label takes another label)"
             )
         return alerts

@@ -35,18 +35,26 @@ _EXAMPLE: Final = "shop/2031-05-06,2031-05-06T10:04:00Z,payments,overload"
 
 
 @attrs.frozen
-class Label:
-    """A line of ``labels.csv``; times in Unix milliseconds."""
+class Stretch:
+    """A stretch of time that becomes an incident; times in Unix milliseconds.
+
+    ``where`` and ``label`` are the line of ``labels.csv`` and its id. ``usual`` is the baseline
+    (since, until), ``until`` the end of the stretch's rows, None if they go on.
+    """
 
     where: str
+    label: str
     id: str
     opened: int
     truth: RecordedTruth
-    baseline: tuple[int, int] | None
+    usual: tuple[int, int] | None
+    view: str = DASHBOARD
+    until: int | None = None
+    origin: str = ""
 
 
-def labels_of(root: Path, names: Names) -> tuple[Label, ...]:
-    """The lines of ``labels.csv`` in a folder, at least one; a BundleError says what is wrong."""
+def labels_of(root: Path, names: Names) -> tuple[Stretch, ...]:
+    """The stretches that ``labels.csv`` names, at least one; a BundleError says what is wrong."""
     if not root.is_dir():
         what = "got a file" if root.exists() else "there is no such folder"
         raise BundleError(f"{root}: must be a folder with labels.csv in it, {what}")
@@ -56,7 +64,7 @@ def labels_of(root: Path, names: Names) -> tuple[Label, ...]:
             f"{root}: no labels.csv; expected one with the columns {','.join(_COLUMNS)} "
             f"and a line for each incident, such as {_EXAMPLE}"
         )
-    labels: dict[str, Label] = {}
+    labels: dict[str, Stretch] = {}
     for row in read_records(path, _COLUMNS, path.name):
         label = _label(row, names)
         if label.id in labels:
@@ -67,7 +75,7 @@ def labels_of(root: Path, names: Names) -> tuple[Label, ...]:
     return tuple(labels.values())
 
 
-def _label(row: Field, names: Names) -> Label:
+def _label(row: Field, names: Names) -> Stretch:
     baseline = None
     if row["baseline_start"].text or row["baseline_end"].text:
         baseline = row["baseline_start"].needed_time, row["baseline_end"].needed_time
@@ -88,28 +96,12 @@ def _label(row: Field, names: Names) -> Label:
         truth = RecordedTruth(causes, kind, category)
     except BundleError as error:
         raise BundleError(f"{row.where}: {error}") from None
-    return Label(row.where, row["id"].needed, opened, truth, baseline)
-
-
-@attrs.frozen
-class Stretch:
-    """A stretch of time that becomes an incident; times in Unix milliseconds.
-
-    ``usual`` is its baseline (since, until), ``until`` the end of its rows, None if they go on.
-    """
-
-    label: Label
-    id: str
-    opened: int
-    usual: tuple[int, int] | None
-    truth: RecordedTruth
-    view: str
-    until: int | None = None
-    origin: str = ""
+    name = row["id"].needed
+    return Stretch(row.where, name, name, opened, truth, baseline)
 
 
 def stretches_of(
-    labels: Sequence[Label],
+    labels: Sequence[Stretch],
     horizon: int,
     tick_seconds: int,
     note: Callable[[str], None],
@@ -124,19 +116,16 @@ def stretches_of(
     for label in labels:
         _refuse_overlap(label, horizon, tick_seconds)
     if not models:
-        return tuple(
-            Stretch(label, label.id, label.opened, label.baseline, label.truth, DASHBOARD)
-            for label in labels
-        )
+        return tuple(labels)
     stretches = (row for label in labels for row in for_models(label, horizon, tick_seconds, note))
     return tuple(sorted(stretches, key=lambda stretch: stretch.id))
 
 
-def _refuse_overlap(label: Label, horizon: int, tick_seconds: int) -> None:
+def _refuse_overlap(label: Stretch, horizon: int, tick_seconds: int) -> None:
     """Refuse a baseline that overlaps its incident: the fault would count as usual."""
-    if label.baseline is None:
+    if label.usual is None:
         return
-    since, until = label.baseline
+    since, until = label.usual
     # ``opened`` has whole seconds, so the end of the baseline counts in whole seconds, too.
     if since < label.opened + 1000 * tick_seconds * horizon and until // 1000 * 1000 > label.opened:
         opened, first, last = (
@@ -151,36 +140,41 @@ def _refuse_overlap(label: Label, horizon: int, tick_seconds: int) -> None:
 
 
 def for_models(
-    label: Label, horizon: int, tick_seconds: int, note: Callable[[str], None]
+    label: Stretch, horizon: int, tick_seconds: int, note: Callable[[str], None]
 ) -> Iterator[Stretch]:
     """Yield a label's stretches that show figures on request; their ids hide which has a fault."""
-    tick, usual = 1000 * tick_seconds, label.baseline
-    calm = None
-    if usual is not None:
-        since, until = usual
-        middle = (since + until) // 2000 * 1000  # in whole seconds
-        opened = middle + _CALM_TICKS * tick
-        if opened + horizon * tick <= until:
-            calm, usual = opened, (since, middle)
-        else:
-            note(
-                f"{label.where}: no incident without a fault: it takes a baseline of "
-                f"{2 * (_CALM_TICKS + horizon) * tick_seconds} s, of {label.id} it has "
-                f"{(until - since) // 1000} s"
-            )
-    origin, source = f"made of {label.id}", label.id.partition("/")[0]
+    tick, source = 1000 * tick_seconds, label.id.partition("/")[0]
     lead = int(_hash(label.id, "lead"), 16) % (MAX_LEAD + 1)
-    name, opened = f"{source}-models/{_hash(label.id, 'fault')}", label.opened - lead * tick
-    fault = Stretch(label, name, opened, usual, label.truth, ON_REQUEST, origin=origin)
-    yield fault
-    if calm is not None and label.baseline is not None:
-        yield attrs.evolve(
-            fault,
-            id=f"{source}-models/{_hash(label.id, 'calm')}",
-            opened=calm,
-            until=label.baseline[1],
-            truth=RecordedTruth((), NO_FAULT),
+    fault = attrs.evolve(
+        label,
+        id=f"{source}-models/{_hash(label.id, 'fault')}",
+        opened=label.opened - lead * tick,
+        view=ON_REQUEST,
+        origin=f"made of {label.id}",
+    )
+    if label.usual is None:
+        yield fault
+        return
+    since, until = label.usual
+    middle = (since + until) // 2000 * 1000  # in whole seconds
+    opened = middle + _CALM_TICKS * tick
+    if opened + horizon * tick > until:
+        note(
+            f"{label.where}: no incident without a fault: it takes a baseline of "
+            f"{2 * (_CALM_TICKS + horizon) * tick_seconds} s, of {label.id} it has "
+            f"{(until - since) // 1000} s"
         )
+        yield fault
+        return
+    fault = attrs.evolve(fault, usual=(since, middle))
+    yield fault
+    yield attrs.evolve(
+        fault,
+        id=f"{source}-models/{_hash(label.id, 'calm')}",
+        opened=opened,
+        until=until,
+        truth=RecordedTruth((), NO_FAULT),
+    )
 
 
 def _hash(*parts: str) -> str:
