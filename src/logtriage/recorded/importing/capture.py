@@ -9,7 +9,7 @@
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -33,6 +33,7 @@ from logtriage.recorded.condensing.rows_on_disk import RowStore
 from logtriage.recorded.condensing.spans_to_calls import ENTERING, SpanTrees
 from logtriage.recorded.condensing.ticks import STALE_MS, interval_of
 from logtriage.recorded.importing.alerts import AlertBook, SentAlert
+from logtriage.recorded.importing.answered import Answered
 from logtriage.recorded.importing.labels import Stretch, around_of, labels_of, stretches_of
 from logtriage.recorded.importing.left_out import LeftOut, file_of
 from logtriage.recorded.importing.metric_series import mean_usage, means, without_holes
@@ -108,10 +109,7 @@ def import_capture(
                 root, horizon=horizon, tick_seconds=slower, models=models,
                 service_label=service_label, skip_bad=skip_bad, note=note,
             )  # fmt: skip
-        reader.names.fold()
-        reader.scraped.settle(settled(services, reader), reader.names.folded)
-        capture.settle()
-        capture.note_levels()
+        capture.settle(services)
         try:
             return tuple(capture.incident(stretch) for stretch in stretches)
         finally:  # what was left out may be the reason of an error
@@ -220,21 +218,20 @@ class _Capture:
             )
         return alerts
 
-    def settle(self) -> None:
-        """Settle names and metrics, now that everything is read."""
-        names = self.reader.names
-        for sample in self.reader.scraped.samples(self.store.scraped):
+    def settle(self, services: Mapping[Answered, str]) -> None:
+        """Settle names and metrics, now that everything is read; note services without levels."""
+        names, scraped = self.reader.names, self.reader.scraped
+        names.fold()
+        scraped.settle(settled(services, self.reader), names.folded)
+        for sample in scraped.samples(self.store.scraped):
             self.store.add(sample)
         self.store.names = names.folded
         self.alerts.settle(names)
         pairs = {tuple(map(names.settled, pair)) for pair in self.graph}
         self.graph = {(caller, callee) for caller, callee in pairs if caller != callee}
-
-    def note_levels(self) -> None:
-        """Note each service of which no log line has a level."""
-        names, lines = self.reader.names.folded, Counter[tuple[str, bool]]()
+        lines = Counter[tuple[str, bool]]()
         for (service, is_known), count in self.lines.items():
-            lines[names.get(service, service), is_known] += count
+            lines[names.folded.get(service, service), is_known] += count
         for service in sorted({service for service, _ in lines}):
             if not lines[service, True]:
                 self.reader.left_out.note(
