@@ -293,6 +293,10 @@ class Coverage:
         """How much of the time from ``since`` to ``until`` was recorded, in milliseconds."""
         return sum(max(0, min(until, b) - max(since, a)) for a, b in self.stretches)
 
+    def has_half(self, since: int, until: int) -> bool:
+        """Whether at least half of the time from ``since`` to ``until`` was recorded."""
+        return 2 * self.overlap(since, until) >= until - since
+
     def __contains__(self, at: int) -> bool:
         return any(a <= at <= b for a, b in self.stretches)
 

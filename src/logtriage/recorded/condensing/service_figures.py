@@ -1,5 +1,6 @@
 """The rows of each service, and its figures over a stretch of time; times are Unix milliseconds."""
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
@@ -127,15 +128,14 @@ def _failed(logs: Iterable[LogRow]) -> frozenset[str]:
     return frozenset(row.trace for row in logs if row.trace and row.level in ERROR_LEVELS)
 
 
-def figures_of(
-    rows: ServiceRows, since: int, until: int, calls: Sequence[Call]
-) -> dict[str, int | None]:
-    """The figures of ``calls``, those in a stretch of time; empty if no calls were recorded."""
+def figures_of(rows: ServiceRows, since: int, until: int) -> dict[str, int | None]:
+    """The figures of the calls in a stretch of time; empty if no calls were recorded."""
     recorded = rows.traced.overlap(since, until)
     if not rows.calls or not recorded:
         return {}
-    logged = 2 * rows.logged.overlap(since, until) >= until - since
-    logs_tell = logged and rows.joined and rows.failed is not None
+    first, after = (bisect_left(rows.calls, at, key=_at) for at in (since, until))
+    calls = rows.calls[first:after]
+    logs_tell = rows.logged.has_half(since, until) and rows.joined and rows.failed is not None
     traces = _traces(call for call in calls if call.at in rows.logged) if logs_tell else set()
     latencies, network, own = (
         sorted(value for call in calls if (value := getattr(call, name)) is not None)
@@ -170,7 +170,7 @@ def _percentile_ms(ordered: Sequence[int], percent: int) -> int | None:
 def overall(rows: ServiceRows) -> Measure:
     """The figures of a baseline over its whole length; for resource use, the median sample."""
     ends = rows.traced.stretches
-    figures = figures_of(rows, ends[0][0], ends[-1][1] + 1, rows.calls) if ends else {}
+    figures = figures_of(rows, ends[0][0], ends[-1][1] + 1) if ends else {}
     if figures and rows.traced.minutes is not None:
         figures["calls"] = len(rows.calls) // rows.traced.minutes
     names = ["cpu_bp"] if figures else ["calls", "p99_ms", "cpu_bp"]  # of untraced calls, samples
