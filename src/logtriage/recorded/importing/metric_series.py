@@ -64,20 +64,19 @@ class Point:
 
 
 @attrs.frozen
-class Growth:
+class _Growth:
     """How a series grew until ``at``; ``rates`` are per second, and empty if they are not known.
 
-    It counts for as long as it lasted, and half as long again. ``since`` is when it began, or 0.
+    It counts for as long as it lasted, and half as long again.
     """
 
     at: int
-    lasted: int
     since: int
     rates: tuple[float, ...]
 
 
-#: The labels and the rates of series.
-_Rates = Sequence[tuple[Labels, tuple[float, ...]]]
+#: One side of a call: its labels, since when it grew or 0, and the labels and rates of its series.
+Side = tuple[Labels, int, Sequence[tuple[Labels, tuple[float, ...]]]]
 
 
 @attrs.frozen
@@ -114,7 +113,7 @@ class SeriesBook:
     names: SignalNames
     _last: dict[tuple[str, Labels, str], Point] = attrs.Factory(dict)
     #: The latest growth of each series by metric.
-    _growths: dict[str, dict[Series, Growth]] = attrs.Factory(dict)
+    _growths: dict[str, dict[Series, _Growth]] = attrs.Factory(dict)
     #: The time of the last point by metric.
     _exported: dict[str, int] = attrs.Factory(dict)
     _instances: dict[tuple[str, str], int] = attrs.Factory(dict)
@@ -136,10 +135,8 @@ class SeriesBook:
             ending = spelled(metric.unit)
             yield from self.sample(metric, ending, point.at, point.values[0], point.labels)
 
-    def grow(
-        self, metric: Metric, points: Sequence[Point], *, delta: bool
-    ) -> Mapping[Series, Growth]:
-        """Take in a metric's points of one time; return the fresh growth of all its series.
+    def grow(self, metric: Metric, points: Sequence[Point], *, delta: bool) -> Iterable[Side]:
+        """Take in a metric's points of one time; return the fresh growth of all its series by side.
 
         Empty if nothing is new, or if the growth of any is not known.
         """
@@ -167,20 +164,20 @@ class SeriesBook:
                 over = point.over or at - since
                 pairs = zip(point.values, base, strict=True)
                 rates = tuple((value - start) * 1e9 / over for value, start in pairs)
-                growths[series] = Growth(at, at - since, 0 if delta else since, rates)
+                growths[series] = _Growth(at, since, rates)
                 is_new = is_known = True
             elif not delta:
-                growths[series], is_new = Growth(at, _NANO * STALE_MS, at, ()), True
+                growths[series], is_new = _Growth(at, at - _NANO * STALE_MS, ()), True
             elif not since:
                 self.left_out.add(f"{metric.name}: delta points without startTimeUnixNano")
         self._exported[key] = max(exported, at)
-        return self._fresh(metric, at) if is_new else {}
+        return _by_side(self._fresh(metric, at), delta=delta) if is_new else ()
 
-    def _fresh(self, metric: Metric, at: int) -> Mapping[Series, Growth]:
+    def _fresh(self, metric: Metric, at: int) -> Mapping[Series, _Growth]:
         """The latest growth of each series that still counts; empty if any is not known."""
         every = self._growths.get(metric.key, {})
         for series, growth in list(every.items()):
-            if 2 * (at - growth.at) > 3 * growth.lasted:
+            if 2 * (at - growth.at) > 3 * (growth.at - growth.since):
                 del every[series]
         return dict(every) if all(growth.rates for growth in every.values()) else {}
 
@@ -188,14 +185,14 @@ class SeriesBook:
         self,
         metric: Metric,
         at: int,
-        grown: Mapping[Series, Growth],
+        grown: Iterable[Side],
         failed: Callable[[Labels], bool] | None,
     ) -> Iterator[Sample]:
         """Yield a metric's growth per second, summed over its sets of attributes.
 
         Both sides of a call stay apart. The growth of sets that ``failed`` is a signal, too.
         """
-        for sides, since, rates in _by_side(grown):
+        for sides, since, rates in grown:
             sums = {metric.name: sum(rate for _, (rate, *_) in rates)}
             if failed is not None:
                 bad = (rate for labels, (rate, *_) in rates if failed(labels))
@@ -204,14 +201,13 @@ class SeriesBook:
                 own = attrs.evolve(metric, name=name)
                 yield from self.sample(own, PER_SECOND, at, rate, sides, since)
 
-    def distributions(
-        self, metric: Metric, at: int, grown: Mapping[Series, Growth]
-    ) -> Iterator[Sample]:
+    def distributions(self, metric: Metric, at: int, grown: Iterable[Side]) -> Iterator[Sample]:
         """Yield how many were measured per second, and their mean, of growing counts and sums."""
-        for sides, since, rates in _by_side(grown):
+        for side in grown:
+            sides, since, rates = side
             count = sum(count for _, (count, _) in rates)
             yield from self.sample(metric, PER_SECOND, at, count, sides, since)
-            yield from self._mean(metric, at, since, rates, sides)
+            yield from self._mean(metric, at, side)
 
     def means(self, metric: Metric, at: int) -> Iterator[Sample]:
         """Yield the mean of a distribution, whose count and sum are metrics that end so.
@@ -222,16 +218,15 @@ class SeriesBook:
             self._fresh(attrs.evolve(metric, name=f"{metric.name}_{end}"), at) for end in PAIR
         )
         both = {
-            key: Growth(at, 0, min(one.since, other.since), (*one.rates, *other.rates))
+            key: _Growth(at, min(one.since, other.since), (*one.rates, *other.rates))
             for key, one in of_count.items()
             if (other := of_sum.get(key)) is not None
         }
-        for sides, since, rates in _by_side(both):
-            yield from self._mean(metric, at, since, rates, sides)
+        for side in _by_side(both):
+            yield from self._mean(metric, at, side)
 
-    def _mean(
-        self, metric: Metric, at: int, since: int, rates: _Rates, sides: Labels
-    ) -> Iterator[Sample]:
+    def _mean(self, metric: Metric, at: int, side: Side) -> Iterator[Sample]:
+        sides, since, rates = side
         count, total = (sum(each[place] for _, each in rates) for place in range(2))
         if count > 0 and not isnan(total):
             ending = f"mean {spelled(metric.unit)}".strip()
@@ -267,15 +262,19 @@ class SeriesBook:
         return self._instances.setdefault(key, len(self._instances) + 1)
 
 
-def _by_side(grown: Mapping[Series, Growth]) -> Iterator[tuple[Labels, int, _Rates]]:
-    """Yield (labels of a side, since when, labels and rates of its series) for each side."""
+def _by_side(grown: Mapping[Series, _Growth], *, delta: bool = False) -> list[Side]:
     sides = grouped(
         (tuple(label for label in labels if label[0] in _SIDES), (labels, growth))
         for (labels, _), growth in grown.items()
     )
-    for side, every in sides.items():
-        rates = [(labels, growth.rates) for labels, growth in every]
-        yield side, min(growth.since for _, growth in every), rates
+    return [
+        (
+            side,
+            0 if delta else min(growth.since for _, growth in every),
+            [(labels, growth.rates) for labels, growth in every],
+        )
+        for side, every in sides.items()
+    ]
 
 
 def without_holes(samples: Iterable[Sample]) -> Iterator[Sample]:
