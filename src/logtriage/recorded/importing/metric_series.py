@@ -81,17 +81,21 @@ Side = tuple[Labels, int, Sequence[tuple[Labels, tuple[float, ...]]]]
 
 @attrs.frozen
 class Metric:
-    """A metric by service, instance of the service, name and unit."""
+    """A metric by service, instance of the service, name and unit.
+
+    A distribution may have the name of another metric; they grow apart.
+    """
 
     service: str
     instance: str
     name: str
     unit: str = ""
+    is_distribution: bool = False
 
     @property
     def key(self) -> str:
         """A text that is unique to the metric of a service's instance."""
-        return f"{self.service} {self.instance} {self.name}"
+        return f"{self.service} {self.instance} {self.name} {self.is_distribution}"
 
     @property
     def signal(self) -> tuple[str, str]:

@@ -181,6 +181,7 @@ def _metric(row: Field, metric: Metric, scope: str, reader: Reader) -> Iterator[
     if not name:
         raise row.bad(f"a {', '.join(_BODIES[:-1])} or {_BODIES[-1]}")
     is_spread, is_delta = name not in ("gauge", "sum"), False
+    metric = attrs.evolve(metric, is_distribution=is_spread)
     if name != "summary":  # each point of a delta counts from the point before
         temporality = body["aggregationTemporality"]
         is_delta = enumerated(temporality, _TEMPORALITIES, "AGGREGATION_TEMPORALITY_") == "DELTA"
