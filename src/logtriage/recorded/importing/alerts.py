@@ -17,11 +17,17 @@ import attrs
 from logtriage._lib.printable import spelled
 from logtriage.recorded.importing.answered import SERVICE_LABELS
 from logtriage.recorded.importing.fields import Field
-from logtriage.recorded.importing.names import EXPORTERS, Names, named_in, plain_name, shortened
+from logtriage.recorded.importing.names import (
+    EXPORTERS,
+    MAX_NAME,
+    Names,
+    named_in,
+    plain_name,
+    shortened,
+)
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.records import RecordedAlert
 
-MAX_NAME: Final = 80
 _MORE_LABELS: Final = ("service.name", "component", "statefulset", "daemonset")
 #: Labels of the target that was scraped.
 _OF_TARGET: Final = ("service", "job")

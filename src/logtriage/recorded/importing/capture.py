@@ -34,9 +34,9 @@ from logtriage.recorded.condensing.spans_to_calls import ENTERING, SpanTrees
 from logtriage.recorded.condensing.ticks import STALE_MS, interval_of
 from logtriage.recorded.importing.alerts import AlertBook, SentAlert
 from logtriage.recorded.importing.answered import Answered
+from logtriage.recorded.importing.instances import mean_usage, means, without_holes
 from logtriage.recorded.importing.labels import Stretch, around_of, labels_of, stretches_of
 from logtriage.recorded.importing.left_out import LeftOut, file_of
-from logtriage.recorded.importing.metric_series import mean_usage, means, without_holes
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.same_lines import without_copies
 from logtriage.recorded.importing.shapes import Row, read_folder

@@ -1,22 +1,20 @@
 """Turning series of metrics, of any format, into samples of signals.
 
-A level stays as it is. A metric that only grows becomes a rate; after a restart it begins at 0. No
-rate reaches across a hole. If a service runs in several instances, the mean of their latest values
-counts, once for each round of them: it is taken when all files are read, in order of time.
+A level stays as it is. A metric that only grows becomes a rate; after a restart it begins at 0.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from math import isnan
-from statistics import median_low
-from typing import Any, Final, TypeVar
+from typing import Final
 
 import attrs
 
 from logtriage._lib.grouping import grouped
 from logtriage.recorded.condensing.raw_rows import Sample, Usage
-from logtriage.recorded.condensing.ticks import STALE_MS, interval_of, stale_after
+from logtriage.recorded.condensing.ticks import STALE_MS
+from logtriage.recorded.figures import MOST
 from logtriage.recorded.importing.counters import PAIR
 from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.signal_names import PER_SECOND, SignalNames, in_units
@@ -35,14 +33,12 @@ _PER: Final = {"s": "second", "min": "minute", "h": "hour"}
 #: Labels that tell on which side of a call it was counted: each side counts all calls.
 _SIDES: Final = ("direction", "reporter", "span.kind", "span_kind")
 _ANNOTATION: Final = re.compile(r"\{[^}]*\}")
-_TOO_LARGE: Final = 1 << 63
-Measured = TypeVar("Measured", Sample, Usage)
 
 
 #: Attributes of a data point by key, sorted.
 Labels = tuple[tuple[str, str], ...]
 #: What tells the series of a metric apart: labels and scope.
-Series = tuple[Labels, str]
+_Key = tuple[Labels, str]
 _NANO: Final = 1_000_000  # nanoseconds in a millisecond
 
 
@@ -117,7 +113,7 @@ class SeriesBook:
     names: SignalNames
     _last: dict[tuple[str, Labels, str], Point] = attrs.Factory(dict)
     #: The latest growth of each series by metric.
-    _growths: dict[str, dict[Series, _Growth]] = attrs.Factory(dict)
+    _growths: dict[str, dict[_Key, _Growth]] = attrs.Factory(dict)
     #: The time of the last point by metric.
     _exported: dict[str, int] = attrs.Factory(dict)
     _instances: dict[tuple[str, str], int] = attrs.Factory(dict)
@@ -136,7 +132,7 @@ class SeriesBook:
                 self.left_out.add(f"{name} of {service}: more than {MOST_SETS} sets of attributes")
                 continue
             sets.add(point.labels)
-            ending = spelled(metric.unit)
+            ending = _in_words(metric.unit)
             yield from self.sample(metric, ending, point.at, point.values[0], point.labels)
 
     def grow(self, metric: Metric, points: Sequence[Point], *, delta: bool) -> Iterable[Side]:
@@ -177,7 +173,7 @@ class SeriesBook:
         self._exported[key] = max(exported, at)
         return _by_side(self._fresh(metric, at), delta=delta) if is_new else ()
 
-    def _fresh(self, metric: Metric, at: int) -> Mapping[Series, _Growth]:
+    def _fresh(self, metric: Metric, at: int) -> Mapping[_Key, _Growth]:
         """The latest growth of each series that still counts; empty if any is not known."""
         every = self._growths.get(metric.key, {})
         for series, growth in list(every.items()):
@@ -233,7 +229,7 @@ class SeriesBook:
         sides, since, rates = side
         count, total = (sum(each[place] for _, each in rates) for place in range(2))
         if count > 0 and not isnan(total):
-            ending = f"mean {spelled(metric.unit)}".strip()
+            ending = f"mean {_in_words(metric.unit)}".strip()
             yield from self.sample(metric, ending, at, total / count, sides, since)
 
     def sample(
@@ -242,7 +238,7 @@ class SeriesBook:
         """Yield a sample of a signal, which is named by the metric, its labels and an end."""
         signal, factor = self.names(metric.service, metric.name, labels, end)
         units = in_units(Decimal(value), factor)
-        if abs(units) < _TOO_LARGE:
+        if abs(units) <= MOST:
             instance = self._instance(metric)
             yield Sample(at // _NANO, metric.service, signal, units, instance, since // _NANO)
         else:
@@ -255,7 +251,7 @@ class SeriesBook:
             together[point.at] = together.get(point.at, 0.0) + point.values[0]
         for at, value in together.items():
             share = round(10_000 * value)
-            if 0 <= share < _TOO_LARGE:
+            if 0 <= share <= MOST:
                 instance = self._instance(metric)
                 yield Usage(at // _NANO, metric.service, share, instance=instance)
             else:
@@ -266,7 +262,7 @@ class SeriesBook:
         return self._instances.setdefault(key, len(self._instances) + 1)
 
 
-def _by_side(grown: Mapping[Series, _Growth], *, delta: bool = False) -> list[Side]:
+def _by_side(grown: Mapping[_Key, _Growth], *, delta: bool = False) -> list[Side]:
     sides = grouped(
         (tuple(label for label in labels if label[0] in _SIDES), (labels, growth))
         for (labels, _), growth in grown.items()
@@ -281,63 +277,7 @@ def _by_side(grown: Mapping[Series, _Growth], *, delta: bool = False) -> list[Si
     ]
 
 
-def without_holes(samples: Iterable[Sample]) -> Iterator[Sample]:
-    """Yield samples without rates over so long a time that the sample before is stale."""
-    for rows in grouped(((row.service, row.name, row.instance), row) for row in samples).values():
-        stale = stale_after(row.at for row in rows)
-        yield from (row for row in rows if row.at - (row.since or row.at) <= stale)
-
-
-def mean_usage(rows: Sequence[Usage]) -> Iterator[Usage]:
-    """Yield the mean CPU of the instances of each service, and by itself their mean latency."""
-    for field in ("cpu_bp", "p99_ms"):
-        known = (
-            Usage(row.at, row.service, instance=row.instance, **{field: value})
-            for row in rows
-            if (value := getattr(row, field)) is not None
-        )
-        yield from means(known, field)
-
-
-def means(rows: Iterable[Measured], field: str = "value") -> Iterator[Measured]:
-    """Yield the last row of each round of instances, with the mean (half up) of their latest.
-
-    An instance counts no more once it has missed a value, by the usual interval of its series.
-    """
-    every = grouped(((row.service, getattr(row, "name", "")), row) for row in rows)
-    rounds = (row for series in every.values() for row in _rounds(series, field))
-    yield from sorted(rounds, key=lambda row: row.at)
-
-
-def _rounds(series: Iterable[Measured], field: str) -> Iterator[Measured]:
-    """The rows of :func:`means` for one signal of one service."""
-    ordered = sorted(series, key=lambda row: row.at)
-    times = grouped((row.instance, row.at) for row in ordered).values()
-    steps = [step for each in times if (step := interval_of(each))]
-    fresh = min(STALE_MS, median_low(steps) * 3 // 2) if steps else STALE_MS
-    latest: dict[int, Measured] = {}
-    began: int | None = None
-    for row in ordered:
-        before = latest.get(row.instance)
-        if before is not None and began is not None and before.at >= began:  # a new round
-            yield _mean(latest.values(), began, fresh, field)
-            began = None
-        began = row.at if began is None else began
-        latest[row.instance] = row
-    if began is not None:
-        yield _mean(latest.values(), began, fresh, field)
-
-
-def _mean(last: Collection[Measured], began: int, fresh: int, field: str) -> Measured:
-    """The last row of a round, with the mean of the round and of other fresh values."""
-    newest = max(last, key=lambda row: row.at)
-    since = min(began, newest.at - fresh + 1)
-    values: list[int] = [getattr(row, field) for row in last if row.at >= since]
-    mean: Any = (2 * sum(values) + len(values)) // (2 * len(values))
-    return attrs.evolve(newest, **{field: mean})
-
-
-def spelled(unit: str) -> str:
+def _in_words(unit: str) -> str:
     """A unit in words, without its annotations: ``{request}/s`` is ``per second``."""
     over, slash, under = _ANNOTATION.sub("", unit).partition("/")
     words = _UNITS.get(over, over)

@@ -9,7 +9,7 @@ from logtriage.errors import BundleError
 from logtriage.recorded.figures import CUT
 from logtriage.recorded.importing.left_out import LeftOut
 
-#: The longest name of a service, or of a signal without its unit, in characters.
+#: The longest name of a service, of an alert, or of a signal without its unit, in characters.
 MAX_NAME: Final = 80
 #: The mark where a name was cut, which takes no other characters.
 _CUT_NAME: Final = "..."
