@@ -145,8 +145,7 @@ def record(document: Field, reader: Reader) -> Iterator[LogRow]:
             "read from spans of OTLP, Jaeger or Zipkin, signals from OTLP or Prometheus)"
         )
         return
-    texts = (document.first(path) for path in _TEXTS)
-    text = next((row.value for row in texts if isinstance(row.value, str)), "").rstrip("\n")
+    text = (_text(document, _TEXTS) or "").rstrip("\n")
     error = document.first("error.message", "error.type", "error")
     if isinstance(error.value, str) and error.value not in text:
         text = f"{text}: {error.value}" if text else error.value
@@ -190,21 +189,23 @@ def _service(document: Field, reader: Reader) -> str:
     values = ((path, document.first(path).value) for path in paths)
     texts = ((path, name) for path, name in values if isinstance(name, str) and name.strip())
     path, named = next(texts, ("", ""))
-    workload = _text(document, _OWNERS) or workload_of(_text(document, _PODS))
+    owner, pod, space = (
+        (_text(document, paths) or "").strip() for paths in (_OWNERS, _PODS, _SPACES)
+    )
+    workload = owner or workload_of(pod)
     if not named and not workload:
         named = stem_of(document.where).removesuffix("-json")
         reader.left_out.note(
             f"{file_of(document.where)}: its lines name no service; its own name stands in"
         )
     inside = workload if _CONTAINER.fullmatch(path) else ""
-    space = _text(document, _SPACES)
     return reader.names(named or workload, document.where, space=space, workload=inside)
 
 
-def _text(document: Field, paths: Iterable[str]) -> str:
-    """The first text at one of some paths; empty if there is none."""
+def _text(document: Field, paths: Iterable[str]) -> str | None:
+    """The first text at one of some paths; None if there is none."""
     values = (document.first(path).value for path in paths)
-    return next((value for value in values if isinstance(value, str)), "").strip()
+    return next((value for value in values if isinstance(value, str)), None)
 
 
 def is_streams(document: Field) -> bool:
@@ -221,8 +222,7 @@ def is_record(document: Field) -> bool:
 
 def _has_text(document: Field) -> bool:
     """Whether a document has a message, or at least an error."""
-    texts = (document.first(path).value for path in (*_TEXTS, "error.message"))
-    return any(isinstance(text, str) for text in texts)
+    return _text(document, (*_TEXTS, "error.message")) is not None
 
 
 def _texts(field: Field) -> dict[str, str]:
