@@ -33,13 +33,12 @@ _PER: Final = {"s": "second", "min": "minute", "h": "hour"}
 #: Labels that tell on which side of a call it was counted: each side counts all calls.
 _SIDES: Final = ("direction", "reporter", "span.kind", "span_kind")
 _ANNOTATION: Final = re.compile(r"\{[^}]*\}")
-
+_NANO: Final = 1_000_000  # nanoseconds in a millisecond
 
 #: Attributes of a data point by key, sorted.
 Labels = tuple[tuple[str, str], ...]
 #: What tells the series of a metric apart: labels and scope.
 _Key = tuple[Labels, str]
-_NANO: Final = 1_000_000  # nanoseconds in a millisecond
 
 
 @attrs.frozen
@@ -54,9 +53,9 @@ class Point:
     since: int
     labels: Labels
     values: tuple[float, ...]
-    scope: str = ""
-    over: int = 0
-    is_first: bool = False
+    scope: str
+    over: int
+    is_first: bool
 
 
 @attrs.frozen
