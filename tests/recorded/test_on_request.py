@@ -22,7 +22,7 @@ from logtriage.recorded import (
     shipped_records,
 )
 from logtriage.recorded.bundle import task_id
-from logtriage.recorded.importing.labels import MAX_LEAD, Label, for_models
+from logtriage.recorded.importing.labels import MAX_LEAD, Stretch, for_models
 from logtriage.rendering.recordings import services_told
 from logtriage.roles.splits import TRIO
 from logtriage.transcript import transcript_of
@@ -263,9 +263,9 @@ def test_a_record_with_a_dashboard_can_be_played_on_request() -> None:
     assert classes == ["code", "resource", "network"]
 
 
-def _label(name: str, minutes: int = 20) -> Label:
+def _label(name: str, minutes: int = 20) -> Stretch:
     truth = RecordedTruth(("a",), "cpu")
-    return Label("labels.csv:2", name, 10_000_000, truth, (0, 60_000 * minutes))
+    return Stretch("labels.csv:2", name, name, 10_000_000, truth, (0, 60_000 * minutes))
 
 
 def test_openings_are_up_to_four_ticks_early_and_differ() -> None:

@@ -30,7 +30,7 @@ def test_a_store_answers_as_a_scan_does(seed: int) -> None:
     with RowStore(stretches) as store:
         for row in rows:
             store.add(row)
-        assert store.offered == len(rows)
+        assert store.offered.total() == len(rows)
         for since, until in stretches:
             assert store.between(since, until) == every.between(since, until)
         # Outside of the stretches nothing is kept.

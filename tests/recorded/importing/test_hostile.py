@@ -138,8 +138,12 @@ def test_what_cannot_be_meant_is_refused(
         ([], []),
         ([gauge(asDouble="NaN")], ["bad.jsonl:1: m of shop: NaN alone"]),
         ([gauge(asDouble="NaN"), gauge(asDouble=1)], []),
+        ([grown("sum", of={"isMonotonic": True, "aggregationTemporality": 2}, asDouble=value)
+          for value in ("NaN", 1)], ["m: a counter needs two values in a series, and has one"]),
         ([grown("histogram", count="3", startTimeUnixNano="0")],
          ["bad.jsonl:1: m: delta points without startTimeUnixNano"]),
+        ([grown("sum", of={"isMonotonic": True}, asDouble=1),
+          grown("histogram", count="3", sum=4.5)], []),
         ([gauge(asDouble="-Infinity")], ["bad.jsonl:1: m: infinite values"]),
         ([prometheus(stack.START + 239, "+Inf")], ["bad.jsonl:1: m: infinite values"]),
         ([prometheus(stack.START + 239, "NaN")], ["bad.jsonl:1: m: NaN alone"]),

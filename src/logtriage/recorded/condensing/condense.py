@@ -3,25 +3,26 @@
 Times are Unix milliseconds. The rows of an incident and of its baseline are treated alike.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Final
 
+from logtriage._lib.grouping import grouped
 from logtriage.errors import BundleError, LogTriageError
 from logtriage.recorded.condensing.log_events import are_sampled, can_be_traced, requests_of
 from logtriage.recorded.condensing.raw_rows import Coverage, LogRow, Rows
 from logtriage.recorded.condensing.service_figures import (
     ALERT_LATENCY_MS,
+    EDGE,
+    ServiceRows,
     by_service,
-    edge_of,
     overall,
     spread_of,
 )
 from logtriage.recorded.condensing.spans_to_calls import tiers_and_calls
 from logtriage.recorded.condensing.ticks import Clock, metrics_of
-from logtriage.recorded.figures import FIRST_TICK, NO_SHIFT, Measure
+from logtriage.recorded.figures import FIRST_TICK, NO_SHIFT
 from logtriage.recorded.records import (
     LogWindow,
     RecordedAlert,
@@ -65,14 +66,15 @@ def condensed(
     """
     clock = Clock(rows, opened, horizon, tick_seconds)
     try:
-        services = tuple(_services(rows, usual, clock))
+        now, before = by_service(rows, usual), by_service(usual, rows)
+        services = tuple(_services(rows, usual, now, before, clock))
         made = (alert for service in services for alert in _alerts_of(service, clock.last_measured))
         return RecordedIncident(
             opened=f"{datetime.fromtimestamp(opened / 1000, tz=UTC):%Y-%m-%dT%H:%M:%SZ}",
             recording=Recording(
                 services=services,
-                edge=clock.series(edge_of(rows, usual)),
-                edge_baseline=overall(edge_of(usual, rows)),
+                edge=clock.series(now[EDGE]),
+                edge_baseline=overall(before[EDGE]),
                 windows=_windows(rows.logs, usual.logs, opened, clock.last_logged, tick_seconds),
                 alerts=tuple(made) if alerts is None else alerts,
                 changes=tuple(_changes(rows, opened)),
@@ -87,13 +89,18 @@ def condensed(
         raise BundleError(f"{where}: {error}") from None
 
 
-def _services(rows: Rows, usual: Rows, clock: Clock) -> Iterator[RecordedService]:
+def _services(
+    rows: Rows,
+    usual: Rows,
+    now: Mapping[str, ServiceRows],
+    before: Mapping[str, ServiceRows],
+    clock: Clock,
+) -> Iterator[RecordedService]:
     """Yield the services of the incident and the baseline; both are treated alike."""
     names = sorted(rows.services | usual.services)
     background, pairs = rows.background | usual.background, usual.pairs | rows.pairs
     tiers, calls = tiers_and_calls(names, pairs, usual.stores | rows.stores, background)
     logged = Coverage.of(row.at for row in usual.logs)
-    now, before = by_service(rows, usual), by_service(usual, rows)
     for name in names:
         here, there = now[name], before[name]
         traced = can_be_traced(there.calls, there.logs) and can_be_traced(here.calls, here.logs)
@@ -158,9 +165,7 @@ def _lines_to_keep(lines: Iterable[RecordedLine]) -> tuple[RecordedLine, ...]:
     def rank(line: RecordedLine) -> tuple[int, bool, int, str]:
         return -LEVELS.index(line.level), not line.new, -line.second, line.message
 
-    kept: defaultdict[str, list[RecordedLine]] = defaultdict(list)
-    for line in sorted(lines, key=rank):
-        kept[line.service].append(line)
+    kept = grouped((line.service, line) for line in sorted(lines, key=rank))
     loudest = (line for own in kept.values() for line in own[:KEPT_LINES])
     return tuple(sorted(loudest, key=lambda line: (line.second, line.service, line.message)))
 
@@ -168,32 +173,26 @@ def _lines_to_keep(lines: Iterable[RecordedLine]) -> tuple[RecordedLine, ...]:
 #: Alerts fire on symptoms as a service's callers see them, against the baseline, and
 #: never on a cause such as CPU: an agent has to look for that.
 ALERT_CALLS: Final = 3
-ALERT_ERROR_BP: Final = 1000
-ALERT_LATENCY_FACTOR: Final = 3
+#: By alert: the figure, and the least multiple of its usual value and the least rise that raise it.
+_ALERTS: Final = {
+    ERROR_ALERT: ("error_bp", 1, 1000),
+    LATENCY_ALERT: ("p50_ms", 3, ALERT_LATENCY_MS),
+}
 
 
 def _alerts_of(service: RecordedService, last: int) -> Iterator[RecordedAlert]:
     """The alerts of a service up to tick ``last``, from its figures and its baseline."""
-    for name, is_firing in ((ERROR_ALERT, _fails), (LATENCY_ALERT, _is_slow)):
-        figures = ((tick, service.series.at(tick)) for tick in range(FIRST_TICK, last + 1))
+    figures = [(tick, service.series.at(tick)) for tick in range(FIRST_TICK, last + 1)]
+    for name, (figure, factor, rise) in _ALERTS.items():
+        if (usual := getattr(service.baseline, figure)) is None:
+            continue
+        least = max(factor * usual, usual + rise)
         firing = [
             tick
             for tick, now in figures
-            if (now.calls or 0) >= ALERT_CALLS and is_firing(now, service.baseline)
+            if (now.calls or 0) >= ALERT_CALLS
+            if (value := getattr(now, figure)) is not None and value >= least
         ]
         for _, run in groupby(enumerate(firing), lambda pair: pair[1] - pair[0]):  # ticks in a row
             ticks = [tick for _, tick in run]
             yield RecordedAlert(service.name, name, ticks[0], None if last in ticks else ticks[-1])
-
-
-def _fails(now: Measure, usual: Measure) -> bool:
-    if now.error_bp is None or usual.error_bp is None:
-        return False
-    return now.error_bp >= usual.error_bp + ALERT_ERROR_BP
-
-
-def _is_slow(now: Measure, usual: Measure) -> bool:
-    if now.p50_ms is None or usual.p50_ms is None:
-        return False
-    least = max(ALERT_LATENCY_FACTOR * usual.p50_ms, usual.p50_ms + ALERT_LATENCY_MS)
-    return now.p50_ms >= least

@@ -213,10 +213,9 @@ class Rows:
         """Every service that left a trace of any kind."""
         names: set[str | None] = {call.callee for call in self.calls}
         names.update(call.caller for call in self.calls)
-        for rows in (self.logs, self.usage, self.samples, self.changes):
-            names.update(map(_service_of, rows))
-        for pair in self.graph:
-            names.update(pair)
+        names |= {row.service for row in self.logs} | {row.service for row in self.usage}
+        names |= {row.service for row in self.samples} | {row.service for row in self.changes}
+        names.update(*self.graph)
         return frozenset(name for name in names if name is not None)
 
     @property
@@ -258,10 +257,6 @@ class Rows:
         return attrs.evolve(self, **kept)
 
 
-def _service_of(row: LogRow | Usage | Sample | ChangeRow) -> str:
-    return row.service
-
-
 @attrs.frozen
 class Coverage:
     """When rows were recorded: sorted, separate stretches (since, until) in Unix milliseconds."""
@@ -297,6 +292,10 @@ class Coverage:
     def overlap(self, since: int, until: int) -> int:
         """How much of the time from ``since`` to ``until`` was recorded, in milliseconds."""
         return sum(max(0, min(until, b) - max(since, a)) for a, b in self.stretches)
+
+    def has_half(self, since: int, until: int) -> bool:
+        """Whether at least half of the time from ``since`` to ``until`` was recorded."""
+        return 2 * self.overlap(since, until) >= until - since
 
     def __contains__(self, at: int) -> bool:
         return any(a <= at <= b for a, b in self.stretches)

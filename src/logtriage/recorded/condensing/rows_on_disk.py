@@ -6,6 +6,7 @@ The disk holds a temporary SQLite database, which is deleted when the store is c
 import pickle
 import sqlite3
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
 from typing import Any, Final, Self
@@ -33,8 +34,8 @@ class RowStore:
         self._base.execute("PRAGMA synchronous = OFF")
         self._base.execute("CREATE TABLE rows (kind, at, until, row)")
         self._base.execute("CREATE INDEX times ON rows (kind, at)")
-        #: How many rows were offered, kept or not.
-        self.offered = 0
+        #: How many rows of each kind were offered, kept or not.
+        self.offered = Counter[type]()
         #: Names that services of kept rows have instead, by their names in these rows.
         self.names: Mapping[str, str] = {}
 
@@ -46,7 +47,7 @@ class RowStore:
 
     def add(self, row: RawRow) -> bool:
         """Keep a row if it lies in a stretch, or is scraped; return whether it lies in one."""
-        self.offered += 1
+        self.offered[type(row)] += 1
         until, kept_for = row.at, 0
         if isinstance(row, raw_rows.ChangeRow):
             until, kept_for = max(row.at, row.until), CHANGES_MS

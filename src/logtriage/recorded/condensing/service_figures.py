@@ -1,13 +1,16 @@
 """The rows of each service, and its figures over a stretch of time; times are Unix milliseconds."""
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
+from operator import attrgetter
 from statistics import median_low, pstdev
 from typing import Final, TypeVar
 
 import attrs
 
+from logtriage._lib.grouping import grouped
 from logtriage.recorded.condensing.log_events import ERROR_LEVELS
 from logtriage.recorded.condensing.raw_rows import (
     NOWHERE,
@@ -35,6 +38,9 @@ FLOOR_CPU_BP: Final = 100
 FLOOR_MS: Final = ALERT_LATENCY_MS // 10
 #: Standard deviations from the median of a normal distribution to its p90.
 _P90_SIGMAS: Final = 1.2816
+_at: Final = attrgetter("at")
+#: The name of the edge among services.
+EDGE: Final = ""
 Timed = TypeVar("Timed", Call, LogRow, Usage, Sample)
 
 
@@ -56,65 +62,56 @@ class ServiceRows:
 
 
 def by_service(rows: Rows, other: Rows) -> Mapping[str, ServiceRows]:
-    """The rows of each service; empty for any other name.
+    """The rows of each service, and at :data:`EDGE` the requests of users; empty for other names.
 
     ``other`` are the baseline's rows if ``rows`` are the incident's, and the reverse: the same
     rules hold for both. Background work counts only at a service without requests. Errors of a
-    service are unknown if it has lines, but none with a level, and no call to it failed. Lines that
-    name no captured request tell nothing of requests either.
+    service are unknown if it has lines, but none with a level, and no call to it failed; those of
+    the edge, if they are of all services with lines. Lines that name no captured request tell
+    nothing of requests either.
     """
-    every = (*rows.calls, *other.calls)
+    every, lines = (*rows.calls, *other.calls), (*rows.logs, *other.logs)
     requested = {call.callee for call in every if call.entry is not Entry.BACKGROUND}
-    every_log = (*rows.logs, *other.logs)
-    silent, heard = _silent_services(every_log, every), {row.service for row in every_log}
+    failing = {call.callee for call in every if call.failed}
+    heard = {row.service for row in lines}
+    silent = heard - failing - {row.service for row in lines if row.level is not None}
+    traces = _traces(every)
+    joined = {row.service for row in lines if row.trace in traces}
     counted = (
         attrs.evolve(call, failed=None) if call.callee in silent else call
         for call in rows.calls
         if call.entry is not Entry.BACKGROUND or call.callee not in requested
     )
-    calls, usage = _by(counted, "callee"), _by(rows.usage, "service")
-    logs, samples = _by(rows.logs, "service"), _by(rows.samples, "service")
-    (traced, logged), traces = covered(rows), _traces(every)
-    joined = {row.service for row in every_log if row.trace in traces}
+    calls, usage = _by("callee", counted), _by("service", rows.usage)
+    logs, samples = _by("service", rows.logs), _by("service", rows.samples)
+    traced, logged = covered(rows)
     figures = defaultdict(lambda: ServiceRows(traced=traced, logged=logged))
     for name in calls.keys() | usage.keys() | logs.keys() | samples.keys():
-        own = tuple(calls[name]), tuple(usage[name]), tuple(logs[name]), tuple(samples[name])
-        failed = _failed(logs[name]) if name in heard - silent else None
-        figures[name] = ServiceRows(*own, failed, traced, logged, joined=name in joined)
+        figures[name] = ServiceRows(
+            tuple(calls.get(name, ())),
+            tuple(usage.get(name, ())),
+            tuple(logs.get(name, ())),
+            tuple(samples.get(name, ())),
+            _failed(logs.get(name, ())) if name in heard - silent else None,
+            traced,
+            logged,
+            joined=name in joined,
+        )
+    edge, failed = sorted(rows.edge_calls, key=_at), None
+    if not heard or silent != heard:  # users see the answer, whatever was logged on the way to it
+        failed = _failed(rows.logs) - {call.trace for call in edge if call.told and not call.failed}
+    elif not failing:
+        edge = [attrs.evolve(call, failed=None) for call in edge]
+    edge_usage = tuple(sorted(rows.edge_usage, key=_at))
+    figures[EDGE] = ServiceRows(
+        tuple(edge), edge_usage, (), (), failed, traced, logged, joined=bool(joined)
+    )
     return figures
 
 
-def _silent_services(logs: Iterable[LogRow], calls: Iterable[Call]) -> set[str]:
-    """The services with lines whose errors are unknown: no line has a level, no call failed."""
-    telling = {call.callee for call in calls if call.failed}
-    logs = tuple(logs)
-    telling.update(row.service for row in logs if row.level is not None)
-    return {row.service for row in logs} - telling
-
-
-def _by(rows: Iterable[Timed], name: str) -> defaultdict[str, list[Timed]]:
+def _by(name: str, rows: Iterable[Timed]) -> Mapping[str, list[Timed]]:
     """Rows by the value of field ``name``, in order of time."""
-    groups: defaultdict[str, list[Timed]] = defaultdict(list)
-    for row in sorted(rows, key=lambda row: row.at):
-        groups[getattr(row, name)].append(row)
-    return groups
-
-
-def edge_of(rows: Rows, other: Rows) -> ServiceRows:
-    """What users see: the requests that they send; ``other`` as in :func:`by_service`."""
-    logs, every = (*rows.logs, *other.logs), (*rows.calls, *other.calls)
-    silent = bool(logs) and _silent_services(logs, every) == {row.service for row in logs}
-    calls = sorted(rows.edge_calls, key=lambda call: call.at)
-    if silent and not any(call.failed for call in every):
-        calls = [attrs.evolve(call, failed=None) for call in calls]
-    usage = sorted(rows.edge_usage, key=lambda row: row.at)
-    traced, logged = covered(rows)
-    failed, traces = None if silent else _failed(rows.logs), _traces(every)
-    if failed is not None:  # users see the answer, whatever was logged on the way to it
-        failed -= {call.trace for call in calls if call.told and not call.failed}
-    joined = any(row.trace in traces for row in logs)
-    own = tuple(calls), tuple(usage)
-    return ServiceRows(*own, failed=failed, traced=traced, logged=logged, joined=joined)
+    return grouped((getattr(row, name), row) for row in sorted(rows, key=_at))
 
 
 def covered(rows: Rows) -> tuple[Coverage, Coverage]:
@@ -131,15 +128,14 @@ def _failed(logs: Iterable[LogRow]) -> frozenset[str]:
     return frozenset(row.trace for row in logs if row.trace and row.level in ERROR_LEVELS)
 
 
-def figures_of(
-    rows: ServiceRows, since: int, until: int, calls: Sequence[Call]
-) -> dict[str, int | None]:
-    """The figures of ``calls``, those in a stretch of time; empty if no calls were recorded."""
+def figures_of(rows: ServiceRows, since: int, until: int) -> dict[str, int | None]:
+    """The figures of the calls in a stretch of time; empty if no calls were recorded."""
     recorded = rows.traced.overlap(since, until)
     if not rows.calls or not recorded:
         return {}
-    logged = 2 * rows.logged.overlap(since, until) >= until - since
-    logs_tell = logged and rows.joined and rows.failed is not None
+    first, after = (bisect_left(rows.calls, at, key=_at) for at in (since, until))
+    calls = rows.calls[first:after]
+    logs_tell = rows.logged.has_half(since, until) and rows.joined and rows.failed is not None
     traces = _traces(call for call in calls if call.at in rows.logged) if logs_tell else set()
     latencies, network, own = (
         sorted(value for call in calls if (value := getattr(call, name)) is not None)
@@ -174,7 +170,7 @@ def _percentile_ms(ordered: Sequence[int], percent: int) -> int | None:
 def overall(rows: ServiceRows) -> Measure:
     """The figures of a baseline over its whole length; for resource use, the median sample."""
     ends = rows.traced.stretches
-    figures = figures_of(rows, ends[0][0], ends[-1][1] + 1, rows.calls) if ends else {}
+    figures = figures_of(rows, ends[0][0], ends[-1][1] + 1) if ends else {}
     if figures and rows.traced.minutes is not None:
         figures["calls"] = len(rows.calls) // rows.traced.minutes
     names = ["cpu_bp"] if figures else ["calls", "p99_ms", "cpu_bp"]  # of untraced calls, samples

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, Self
 
 import attrs
 
@@ -37,153 +37,161 @@ def key_of(span: Span) -> Key:
     return span.trace, span.id, span.shared
 
 
-def distinct(rows: Iterable[Span]) -> tuple[dict[Key, Span], int]:
-    """The spans by key, and how many others have the trace and id of one of them.
+@attrs.frozen
+class SpanTrees:
+    """Spans by key, and the key of the span above each.
 
-    A span that was exported twice counts once. A server with the id of its client shares it, as in
-    Zipkin, whether or not it says so.
+    There is none above a root, and where it was not captured. Where caller and callee share an id,
+    the spans of the callee's service are below the callee.
     """
-    spans: dict[Key, Span] = {}
-    others: set[Span] = set()
-    for span in rows:
-        key = key_of(span)
-        before = spans.setdefault(key, span)
-        if before == span:
-            continue
-        if {before.kind, span.kind} in _HALVES and not span.shared:
-            asking, answering = (before, span) if span.kind in ENTERING else (span, before)
-            answer = attrs.evolve(answering, shared=True)
-            spans[key] = asking
-            if spans.setdefault(key_of(answer), answer) != answer:
-                others.add(answer)
-        else:
-            others.add(span)
-    return spans, len(others)
 
+    spans: Mapping[Key, Span]
+    above: Mapping[Key, Key | None]
+    #: How many other spans had the trace and id of one of them.
+    twice: int = 0
 
-def orphans(spans: Mapping[Key, Span]) -> Iterator[Span]:
-    """The spans whose parent was not captured."""
-    return (span for span in spans.values() if span.parent and _above(spans, span) is None)
+    @classmethod
+    def of(cls, rows: Iterable[Span]) -> Self:
+        """The trees of spans.
 
+        A span that was exported twice counts once. A server with the id of its client shares it, as
+        in Zipkin, whether or not it says so.
+        """
+        spans: dict[Key, Span] = {}
+        others: set[Span] = set()
+        for span in rows:
+            key = key_of(span)
+            before = spans.setdefault(key, span)
+            if before == span:
+                continue
+            if {before.kind, span.kind} in _HALVES and not span.shared:
+                asking, answering = (before, span) if span.kind in ENTERING else (span, before)
+                answer = attrs.evolve(answering, shared=True)
+                spans[key] = asking
+                if spans.setdefault(key_of(answer), answer) != answer:
+                    others.add(answer)
+            else:
+                others.add(span)
+        return cls(spans, _above_of(spans), len(others))
 
-def unnamed(spans: Mapping[Key, Span]) -> Iterator[Span]:
-    """The spans of clients whose callee sent none, and nothing says which it is."""
-    asked = {_above(spans, span) for span in spans.values()}
-    return (
-        span
-        for key, span in spans.items()
-        if span.kind == "CLIENT" and not span.peer and key not in asked
-    )
+    def orphans(self) -> Iterator[Span]:
+        """The spans whose parent was not captured."""
+        return (span for key, span in self.spans.items() if span.parent and not self.above[key])
+
+    def unnamed(self) -> Iterator[Span]:
+        """The spans of clients whose callee sent none, and nothing says which it is."""
+        asked = set(self.above.values())
+        return (
+            span
+            for key, span in self.spans.items()
+            if span.kind == "CLIENT" and not span.peer and key not in asked
+        )
+
+    def requests(self, *, several: bool = False) -> Iterator[Call]:
+        """The requests of spans: each span that enters a service, joined with its caller's.
+
+        A caller's wait beyond the callee's own span is network time of the callee, unless the
+        callee outlives it: nobody waits for a message. A span of a client or producer is such a
+        wait. In a trace without any kind, the caller's span is one unless it began the caller's own
+        request, or several callees are below it; with ``several`` it is the wait for each of them,
+        as in the shipped incidents of Nezha. All others hold the caller's work, too: network time
+        is then unknown, and the callee's own span is the wait. The self time of a request is its
+        span less the time in which it waited for others, overlaps counted once. A callee that sends
+        no spans has the name by which its clients call it; where nothing names it, there is the
+        wait alone. A span of a server or consumer whose parent was not captured is a request from
+        outside. A root is background work by its kind, and without a kind where servers have
+        theirs.
+        """
+        spans = self.spans
+        has_servers = any(span.kind == "SERVER" for span in spans.values())
+        background = {*_JOB_KINDS, *([""] if has_servers else [])}
+        waits = defaultdict[Key, list[Span]](list)
+        entered: list[tuple[Key, Key | None]] = []  # with the caller's span
+        callees_below = Counter(
+            above
+            for key, above in self.above.items()
+            if above is not None and spans[above].service != spans[key].service
+        )
+        kinded = {span.trace for span in spans.values() if span.kind}
+
+        def waited(above: Key) -> bool:
+            """Whether the span above a request is the caller's wait for it, by kind and place."""
+            if above[0] in kinded:
+                return spans[above].kind in _ASKING
+            return (several or callees_below[above] == 1) and self._entry(above) != above
+
+        for key, span in spans.items():
+            above = self.above[key]
+            if above is None:
+                if not span.parent or span.kind in ENTERING:
+                    entered.append((key, None))
+            elif spans[above].service != span.service:
+                entered.append((key, above))
+                if spans[above].duration >= span.duration:
+                    entry = self._entry(above)
+                    waits[entry].append(spans[above] if entry != above and waited(above) else span)
+        for key, span in spans.items():
+            if key in callees_below or span.peer == span.service:
+                continue
+            if (span.peer or span.kind == "CLIENT") and (entry := self._entry(key)) != key:
+                waits[entry].append(span)
+            if span.peer:
+                asked = span.service, span.peer, span.duration
+                yield Call(span.at, *asked, trace=span.trace, failed=span.failed, tier=span.tier)
+        for key, above in entered:
+            span, caller = spans[key], None if above is None else spans[above]
+            latency, network, began = span.duration, None, Entry.ROOT
+            if caller is None:
+                began = Entry.ORPHAN if span.parent else Entry.ROOT
+                if span.kind in ({"CONSUMER"} if span.parent else background):
+                    began = Entry.BACKGROUND
+            elif caller.duration >= span.duration and waited(key_of(caller)):
+                latency, network = caller.duration, caller.duration - span.duration
+            yield Call(
+                at=span.at,
+                caller=None if caller is None else caller.service,
+                callee=span.service,
+                latency_us=latency,
+                network_us=network,
+                trace=span.trace,
+                self_us=span.duration - _covered_time(waits.get(key, ()), span),
+                failed=span.failed,
+                entry=began,
+                told=span.told,
+            )
+
+    def _entry(self, key: Key) -> Key:
+        """The span at which the request of a span entered its service."""
+        for _ in range(_DEPTH):
+            above = self.above[key]
+            if above is None or self.spans[above].service != self.spans[key].service:
+                break
+            key = above
+        return key
 
 
 def requests(rows: Iterable[Span], *, several: bool = False) -> Iterator[Call]:
-    """The requests of spans: each span that enters a service, joined with its caller's.
-
-    A caller's wait beyond the callee's own span is network time of the callee, unless the callee
-    outlives it: nobody waits for a message. A span of a client or producer is such a wait. In a
-    trace without any kind, the caller's span is one unless it began the caller's own request, or
-    several callees are below it; with ``several`` it is the wait for each of them, as in the
-    shipped incidents of Nezha. All others hold the caller's work, too: network time is then
-    unknown, and the callee's own span is the wait. The self time of a request is its span less the
-    time in which it waited for others, overlaps counted once. A callee that sends no spans has the
-    name by which its clients call it; where nothing names it, there is the wait alone. A span of a
-    server or consumer whose parent was not captured is a request from outside. A root is background
-    work by its kind, and without a kind where servers have theirs. If two spans have the same trace
-    and id, the last counts.
-    """
+    """As :meth:`SpanTrees.requests`; if two spans have the same trace and id, the last counts."""
     spans = {key_of(span): span for span in rows}
-    background = {*_JOB_KINDS, *([""] if any(s.kind == "SERVER" for s in spans.values()) else [])}
-    waits: defaultdict[Key, list[tuple[int, int]]] = defaultdict(list)
-    entered: list[tuple[Key, Span, Span | None]] = []
-    above_of = {key: _above(spans, span) for key, span in spans.items()}
-    callees_below = Counter(
-        above
-        for key, above in above_of.items()
-        if above is not None and spans[above].service != spans[key].service
-    )
+    return SpanTrees(spans, _above_of(spans)).requests(several=several)
 
-    kinded = {span.trace for span in spans.values() if span.kind}
 
-    def waited(above: Key) -> bool:
-        """Whether the span above a request is the caller's wait for it, by kind and place."""
-        if above[0] in kinded:
-            return spans[above].kind in _ASKING
-        return (several or callees_below[above] == 1) and _entry(spans, above) != above
-
+def _above_of(spans: Mapping[Key, Span]) -> dict[Key, Key | None]:
+    found: dict[Key, Key | None] = {}
     for key, span in spans.items():
-        above = above_of[key]
-        if above is None:
-            if not span.parent or span.kind in ENTERING:
-                entered.append((key, span, None))
-            continue
-        asking = spans[above]
-        if asking.service == span.service:
-            continue
-        entered.append((key, span, asking))
-        if asking.duration >= span.duration:
-            entry = _entry(spans, above)
-            wait = asking if entry != above and waited(above) else span
-            waits[entry].append((wait.start, wait.start + wait.duration))
-    for key, span in spans.items():
-        if key in callees_below or span.peer == span.service:
-            continue
-        if (span.peer or span.kind == "CLIENT") and (entry := _entry(spans, key)) != key:
-            waits[entry].append((span.start, span.start + span.duration))
-        if span.peer:
-            at, failed = span.start // 1000, span.failed
-            asked = span.service, span.peer, span.duration
-            yield Call(at, *asked, trace=span.trace, failed=failed, tier=span.tier)
-    for key, span, caller in entered:
-        inside = span.duration - _covered_time(waits.get(key, ()), span)
-        latency, network = span.duration, None
-        if caller is not None and caller.duration >= span.duration and waited(key_of(caller)):
-            latency, network = caller.duration, caller.duration - span.duration
-        began = Entry.ROOT
-        if caller is None:
-            began = Entry.ORPHAN if span.parent else Entry.ROOT
-            if span.kind in ({"CONSUMER"} if span.parent else background):
-                began = Entry.BACKGROUND
-        yield Call(
-            at=span.start // 1000,
-            caller=None if caller is None else caller.service,
-            callee=span.service,
-            latency_us=latency,
-            network_us=network,
-            trace=span.trace,
-            self_us=inside,
-            failed=span.failed,
-            entry=began,
-            told=span.told,
-        )
+        above = span.id if span.shared else span.parent
+        parent, answer = (span.trace, above, False), (span.trace, above, True)
+        found[key] = parent if parent in spans else None
+        if not span.shared and answer in spans:
+            is_same = spans[answer].service == span.service
+            found[key] = answer if is_same or parent not in spans else parent
+    return found
 
 
-def _above(spans: Mapping[Key, Span], span: Span) -> Key | None:
-    """The span above; None for a root, and where it was not captured.
-
-    Where caller and callee share an id, the spans of the callee's service are below the callee.
-    """
-    above = span.id if span.shared else span.parent
-    parent, answer = (span.trace, above, False), (span.trace, above, True)
-    if not span.shared and answer in spans:
-        same = spans[answer].service == span.service
-        return answer if same or parent not in spans else parent
-    return parent if parent in spans else None
-
-
-def _entry(spans: Mapping[Key, Span], key: Key) -> Key:
-    """The span at which the request of a span entered its service."""
-    for _ in range(_DEPTH):
-        above = _above(spans, spans[key])
-        if above is None or spans[above].service != spans[key].service:
-            break
-        key = above
-    return key
-
-
-def _covered_time(intervals: Iterable[tuple[int, int]], span: Span) -> int:
-    """How much of a span at least one of the intervals covers."""
+def _covered_time(waits: Iterable[Span], span: Span) -> int:
+    """How much of a span at least one of the waits covers."""
     total, reached, end = 0, span.start, span.start + span.duration
-    for since, until in sorted(intervals):
+    for since, until in sorted((wait.start, wait.start + wait.duration) for wait in waits):
         since, until = max(since, reached), min(until, end)
         if until > since:
             total += until - since

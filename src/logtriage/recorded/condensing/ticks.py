@@ -1,12 +1,12 @@
 """The ticks that a recording covers, and the figures and metrics of each."""
 
-from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from statistics import median, median_low, pstdev, quantiles
 from typing import Final
 
+from logtriage._lib.grouping import grouped
 from logtriage.recorded.condensing.log_events import Requests, Shifted, most_shifted, new_errors
 from logtriage.recorded.condensing.raw_rows import Rows, Sample, Usage
 from logtriage.recorded.condensing.service_figures import (
@@ -56,35 +56,30 @@ class Clock:
 
     def series(self, rows: ServiceRows) -> Series:
         """The columns of one service, or of the edge."""
-        columns: dict[str, list[int | None]] = {name: [] for name in FIGURES}
-        at = [call.at for call in rows.calls]
+        sampled = ["cpu_bp"] if rows.calls else ["calls", "p99_ms", "cpu_bp"]
+        columns: dict[str, Sequence[int | None]] = {}
         if rows.calls:
-            for since, until in self._spans():
-                calls = rows.calls[bisect_left(at, since) : bisect_left(at, until)]
-                known = 2 * self.traced.overlap(since, until) >= self._span_ms
-                figures = figures_of(rows, since, until, calls) if known else {}
-                for name in FIGURES:
-                    columns[name].append(figures.get(name))
-        else:
-            for name in ("calls", "p99_ms"):
-                columns[name] = self.sampled(_samples_of(rows.usage, name))
-        columns["cpu_bp"] = self.sampled(_samples_of(rows.usage, "cpu_bp"))
-        known_columns = {
+            figures = [
+                figures_of(rows, *span) if self.traced.has_half(*span) else {}
+                for span in self._spans()
+            ]
+            columns = {name: [each.get(name) for each in figures] for name in FIGURES}
+        columns |= {name: self.sampled(_samples_of(rows.usage, name)) for name in sampled}
+        known = {
             name: tuple(column)
             for name, column in columns.items()
             if any(value is not None for value in column)
         }
-        return Series(**known_columns)
+        return Series(**known)
 
     def shifts(self, requests: Requests, usual: Requests) -> tuple[Shift, Shift]:
         """(new errors, event that shifted most), both at each tick."""
-        fresh: list[Shifted | None] = []
-        shifted: list[Shifted | None] = []
-        for since, until in self._spans():
-            known = 2 * self.logged.overlap(since, until) >= self._span_ms
-            now = requests.between(since, until) if known else ()
-            fresh.append(new_errors(now, usual))
-            shifted.append(most_shifted(now, usual))
+        every = [
+            requests.between(*span) if self.logged.has_half(*span) else [] for span in self._spans()
+        ]
+        fresh, shifted = (
+            [shift_of(now, usual) for now in every] for shift_of in (new_errors, most_shifted)
+        )
         return _shift(fresh), _shift(shifted)
 
     def sampled(self, samples: Samples) -> list[int | None]:
@@ -142,7 +137,9 @@ def metrics_of(now: Sequence[Sample], usual: Sequence[Sample], clock: Clock) -> 
     ``usual`` is the median of the baseline's samples, ``spread`` their standard deviation and
     ``iqr`` the distance of their quartiles, both at least a hundredth of the usual value.
     """
-    here, there = _by_name(now), _by_name(usual)
+    here, there = (
+        grouped((row.name, (row.at, row.value)) for row in samples) for samples in (now, usual)
+    )
     metrics = []
     for name in sorted(here.keys() | there.keys()):
         known = [value for _, value in there.get(name, ())]
@@ -155,10 +152,3 @@ def metrics_of(now: Sequence[Sample], usual: Sequence[Sample], clock: Clock) -> 
         column = clock.sampled(here.get(name, ()))
         metrics.append(Metric(name, tuple(column), middle, spread, iqr))
     return tuple(metrics)
-
-
-def _by_name(samples: Sequence[Sample]) -> dict[str, list[tuple[int, int]]]:
-    values: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-    for sample in samples:
-        values[sample.name].append((sample.at, sample.value))
-    return values

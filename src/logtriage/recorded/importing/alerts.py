@@ -9,25 +9,25 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from itertools import chain
 from typing import Final
 
 import attrs
 
 from logtriage._lib.printable import spelled
+from logtriage.recorded.importing.answered import SERVICE_LABELS
 from logtriage.recorded.importing.fields import Field
-from logtriage.recorded.importing.names import EXPORTERS, Names, job_of, plain_name, shortened
+from logtriage.recorded.importing.names import (
+    EXPORTERS,
+    MAX_NAME,
+    Names,
+    named_in,
+    plain_name,
+    shortened,
+)
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.records import RecordedAlert
 
-MAX_NAME: Final = 80
-#: Labels that may name the service, the likeliest first. If there is also a label with the prefix
-#: ``exported_``, that is the metric's own, and the plain label names the target that was scraped.
-PLAIN_LABELS: Final = (
-    *("service", "service_name", "app_kubernetes_io_name", "app", "deployment", "container", "job"),
-)
-SERVICE_LABELS: Final = (*(f"exported_{label}" for label in PLAIN_LABELS), *PLAIN_LABELS)
-#: Those that name a container.
-CONTAINER_LABELS: Final = ("exported_container", "container")
 _MORE_LABELS: Final = ("service.name", "component", "statefulset", "daemonset")
 #: Labels of the target that was scraped.
 _OF_TARGET: Final = ("service", "job")
@@ -73,22 +73,7 @@ def _labelled(labels: Field, own: str | None = None) -> tuple[str, ...]:
     if any(EXPORTERS.search(named.get(label, "")) for label in _OF_TARGET):
         lent = {label for label in named if EXPORTERS.search(named[label])}
         named = {label: named[label] for label in named if label not in {*lent, *_OF_TARGET}}
-    return tuple(
-        job_of(text)[0] if label.endswith("job") else text for label, text in named.items()
-    )
-
-
-def _where(labels: Field) -> tuple[str, str]:
-    """The pod and the namespace that labels name."""
-    prefix = "exported_" if "exported_namespace" in labels else ""
-    return labels["pod"].text, labels[f"{prefix}namespace"].text
-
-
-def is_webhook(document: Field) -> bool:
-    """Whether a document is a notification of Alertmanager or Grafana, or a group of alerts."""
-    return "alerts" in document and any(
-        name in document for name in ("groupKey", "version", "receiver", "orgId")
-    )
+    return tuple(named_in(label, text)[0] for label, text in named.items())
 
 
 def webhook_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
@@ -116,7 +101,7 @@ def labelled_alerts(alerts: Iterable[Field], reader: Reader) -> Iterator[SentAle
 
 def _labelled_alert(alert: Field, own: str | None) -> SentAlert:
     labels, since = alert["labels"], alert["startsAt"].needed_time
-    name, status, ends = labels["alertname"].needed, alert["status"], alert["endsAt"]
+    status, ends = alert["status"], alert["endsAt"]
     until = None
     if isinstance(status.value, dict):
         state = status["state"]
@@ -128,9 +113,24 @@ def _labelled_alert(alert: Field, own: str | None) -> SentAlert:
         until = ends.needed_time if status.text == "resolved" else ends.time
     if until is not None and until < since:
         raise ends.bad("a time that is not before startsAt")
-    key = alert["fingerprint"].text or json.dumps(labels.value, sort_keys=True)
     seen = max(since, alert["updatedAt"].time or 0) if until is None else until
-    return SentAlert(key, name, _labelled(labels, own), since, until, seen, *_where(labels))
+    return _of_labels(labels, since, until, seen, own, alert["fingerprint"].text)
+
+
+def _of_labels(
+    labels: Field, since: int, until: int | None, seen: int, own: str | None, key: str = ""
+) -> SentAlert:
+    prefix = "exported_" if "exported_namespace" in labels else ""
+    return SentAlert(
+        key or json.dumps(labels.value, sort_keys=True),
+        labels["alertname"].needed,
+        _labelled(labels, own),
+        since,
+        until,
+        seen,
+        pod=labels["pod"].text,
+        space=labels[f"{prefix}namespace"].text,
+    )
 
 
 def prometheus_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
@@ -150,23 +150,10 @@ def prometheus_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
         name, since = labels["alertname"].needed, alert["activeAt"].needed_time
         times.append(since)
         if state == "firing":
-            key = json.dumps(labels.value, sort_keys=True)
-            services = _labelled(labels, reader.label)
-            firing.append(SentAlert(key, name, services, since, None, since, *_where(labels)))
+            firing.append(_of_labels(labels, since, None, since, reader.label))
         else:
             reader.left_out.add(f"alert {name!r:.80} does not fire, it is {state}")
     yield from _listed(firing, max(times, default=0))
-
-
-def is_pagerduty(document: Field) -> bool:
-    """Whether a document is a webhook of PagerDuty (V3 or V2), or a list of its incidents."""
-    lists = (("messages", "incident"), ("incidents", "created_at"))
-    listed = (
-        isinstance(document[name].value, list) and all(key in row for row in document[name].items())
-        for name, key in lists
-        if name in document
-    )
-    return "event_type" in document["event"] or any(listed)
 
 
 def pagerduty_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:
@@ -293,18 +280,13 @@ def _service_of(alert: SentAlert, known: Collection[str]) -> str | None:
     # Of names that differ in case alone, the first in order counts.
     folded = {name.casefold(): name for name in sorted(known, reverse=True)}
     names = [plain_name(name) for name in alert.services]
-    for name in names:
-        if name in known:
-            return name
-    for name in map(str.casefold, names):
-        if name in folded:
-            return folded[name]
+    exact = (name for name in names if name in known)
+    alike = (folded[name.casefold()] for name in names if name.casefold() in folded)
     longest = sorted(folded, key=len, reverse=True)
-    texts = (
-        service
+    mentioned = (
+        folded[service]
         for text in alert.texts
         for service in longest
         if re.search(rf"(?<![\w-]){re.escape(service)}(?![\w-])", text.casefold())
     )
-    match = next(texts, None)
-    return None if match is None else folded[match]
+    return next(chain(exact, alike, mentioned), None)

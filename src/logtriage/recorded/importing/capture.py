@@ -9,14 +9,15 @@
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
 import attrs
 
 from logtriage._lib.printable import counted
-from logtriage.errors import BundleError
+from logtriage.errors import BundleError, UnknownName
+from logtriage.recorded.condensing.condense import condensed
 from logtriage.recorded.condensing.raw_rows import (
     Call,
     ChangeRow,
@@ -24,36 +25,24 @@ from logtriage.recorded.condensing.raw_rows import (
     Entry,
     LogRow,
     Rows,
-    Sample,
     Scraped,
     Span,
     Usage,
 )
 from logtriage.recorded.condensing.rows_on_disk import RowStore
-from logtriage.recorded.condensing.spans_to_calls import (
-    ENTERING,
-    distinct,
-    orphans,
-    requests,
-    unnamed,
-)
+from logtriage.recorded.condensing.spans_to_calls import ENTERING, SpanTrees
 from logtriage.recorded.condensing.ticks import STALE_MS, interval_of
 from logtriage.recorded.importing.alerts import AlertBook, SentAlert
-from logtriage.recorded.importing.labels import (
-    Stretch,
-    around_of,
-    incident_of,
-    labels_of,
-    stretches_of,
-)
+from logtriage.recorded.importing.answered import Answered
+from logtriage.recorded.importing.instances import mean_usage, means, without_holes
+from logtriage.recorded.importing.labels import Stretch, around_of, labels_of, stretches_of
 from logtriage.recorded.importing.left_out import LeftOut, file_of
-from logtriage.recorded.importing.metric_series import means, without_holes
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.same_lines import without_copies
 from logtriage.recorded.importing.shapes import Row, read_folder
 from logtriage.recorded.importing.source_files import ENDINGS
-from logtriage.recorded.importing.targets import metrics_of, settled
-from logtriage.recorded.records import RecordedIncident
+from logtriage.recorded.importing.targets import services_of, settled
+from logtriage.recorded.records import TASKS, RecordedAlert, RecordedIncident
 from logtriage.world.telemetry import TICK_SECONDS
 
 _FILES: Final = f"{', '.join(ENDINGS[:-1])} and {ENDINGS[-1]}"
@@ -89,7 +78,7 @@ def import_capture(
             longer and there are neither log lines nor calls.
         models: make incidents that show figures on request, some of them without a fault.
         service_label: the label that names the service in metrics, logs and alerts; None: the
-            first of the usual ones (:data:`~logtriage.recorded.importing.alerts.SERVICE_LABELS`).
+            first of the usual ones (:data:`~logtriage.recorded.importing.answered.SERVICE_LABELS`).
         skip_bad: count lines and documents that cannot be read, and go on.
         note: gets a text about everything that was left out.
 
@@ -99,7 +88,7 @@ def import_capture(
             out, if no document has telemetry of a service.
         OSError: if a file cannot be read.
     """
-    root, left_out = Path(directory), LeftOut()
+    root, left_out = Path(directory), LeftOut(skips_bad=skip_bad)
     reader = Reader(left_out, service_label)
     labels = labels_of(root, reader.names)
     tick = tick_seconds or TICK_SECONDS
@@ -110,9 +99,9 @@ def import_capture(
     with RowStore((since - _SPAN_MARGIN_MS, until) for since, until in times) as store:
         capture = _Capture(reader, store, horizon, tick, around)
         unkept = f"rows, all more than {around // 60_000} min from any incident or baseline"
-        read_folder(root, reader, capture.keep, unkept, skip_bad=skip_bad)
-        services, about = metrics_of(reader)
-        if store.offered == reader.scraped.rows_without(services):
+        read_folder(root, reader, capture.keep, unkept)
+        services = services_of(reader)
+        if store.offered.total() == reader.scraped.rows_without(services):
             where = f"logs.csv, calls.csv, metrics.csv or its {_FILES} files"
             raise BundleError(f"{root}: no telemetry in {where}{_why_nothing(left_out)}")
         if tick_seconds is None and (slower := capture.interval()) > tick:
@@ -120,10 +109,7 @@ def import_capture(
                 root, horizon=horizon, tick_seconds=slower, models=models,
                 service_label=service_label, skip_bad=skip_bad, note=note,
             )  # fmt: skip
-        reader.names.fold()
-        reader.scraped.settle(settled(services, about, reader), reader.names.folded, left_out.note)
-        capture.settle()
-        capture.note_levels()
+        capture.settle(services)
         try:
             return tuple(capture.incident(stretch) for stretch in stretches)
         finally:  # what was left out may be the reason of an error
@@ -152,11 +138,8 @@ class _Capture:
     lines: Counter[tuple[str, bool]] = attrs.Factory(Counter)
     #: Numbers of the files with log lines.
     files: dict[str, int] = attrs.Factory(dict)
-    #: Times of the first samples by service, signal and instance.
-    sampled: defaultdict[tuple[str, str, int], list[int]] = attrs.Factory(lambda: defaultdict(list))
-    sample_count: int = 0
-    #: Whether there are log lines or calls.
-    has_lines_or_calls: bool = False
+    #: Times of the first samples by service, if it is known by then, and instance or series.
+    sampled: defaultdict[tuple[str, int], list[int]] = attrs.Factory(lambda: defaultdict(list))
 
     def keep(self, row: Row) -> bool:
         """Keep a row; return whether it may belong to an incident."""
@@ -170,37 +153,58 @@ class _Capture:
             self.lines[row.service, row.level is not None] += 1
             name = file_of(self.reader.left_out.where)
             row = attrs.evolve(row, file=self.files.setdefault(name, len(self.files)))
-        is_open = self.sample_count < _ENOUGH_SAMPLES
-        if isinstance(row, Sample | Usage | Scraped) and is_open:
-            service, name = (getattr(row, field, "") for field in ("service", "name"))
-            self.sampled[service, name, row.instance].append(row.at)
-            self.sample_count += 1
-        elif isinstance(row, LogRow | Call | Span):
-            self.has_lines_or_calls = True
+        offered = self.store.offered
+        if isinstance(row, Usage | Scraped) and offered[Usage] + offered[Scraped] < _ENOUGH_SAMPLES:
+            self.sampled[getattr(row, "service", ""), row.instance].append(row.at)
         return self.store.add(row)
 
     def interval(self) -> int:
         """The shortest interval of a signal's samples in seconds; 0 with log lines or calls."""
-        steps = [] if self.has_lines_or_calls else map(interval_of, self.sampled.values())
-        return round(min(filter(None, steps), default=0) / 1000)
+        if any(self.store.offered[kind] for kind in (LogRow, Call, Span)):
+            return 0
+        return round(min(filter(None, map(interval_of, self.sampled.values())), default=0) / 1000)
 
     def incident(self, stretch: Stretch) -> RecordedIncident:
         """The incident of a stretch, with the alerts that were sent."""
-        names = self.reader.names
-        causes = dict.fromkeys(map(names.settled, stretch.truth.root_causes))
-        truth = attrs.evolve(stretch.truth, root_causes=tuple(causes))
-        stretch = attrs.evolve(stretch, truth=truth)
-        record = incident_of(stretch, self.between, self.horizon, self.tick_seconds)
-        if stretch.usual is not None and record.recording.baseline == "none":
+        where, until = stretch.where, stretch.opened + self.around
+        until = until if stretch.until is None else min(until, stretch.until)
+        rows, usual = self.between(stretch.id, stretch.opened - self.around, until), Rows()
+        if stretch.usual is not None:
+            usual = self.between(f"{stretch.id}, baseline", *stretch.usual)
+            usual = attrs.evolve(usual, changes=())
+        if not rows.services:
+            minutes = self.around // 60_000
+            raise BundleError(f"{where}: field opened: no rows within {minutes} minutes of it")
+        known = sorted(rows.services | usual.services)
+        causes = tuple(dict.fromkeys(map(self.reader.names.settled, stretch.truth.root_causes)))
+        for name in causes:
+            if name not in known:
+                unknown = UnknownName("service", name, known)
+                raise BundleError(f"{where}: field root_cause: {unknown}")
+        if stretch.usual is not None and not usual.services:
             self.reader.left_out.note(
-                f"{stretch.label.where}: no rows in the baseline of {stretch.id}: nothing has a "
-                "usual value"
+                f"{where}: no rows in the baseline of {stretch.id}: nothing has a usual value"
             )
-        if not self.reader.has_alerts:
-            return record
-        services = {service.name for service in record.recording.services}
+        return condensed(
+            rows,
+            usual,
+            attrs.evolve(stretch.truth, root_causes=causes),
+            where=where,
+            id=stretch.id,
+            opened=stretch.opened,
+            horizon=self.horizon,
+            baseline="fault-free" if usual.services else "none",
+            task=TASKS[stretch.view],
+            origin=stretch.origin,
+            view=stretch.view,
+            tick_seconds=self.tick_seconds,
+            alerts=self.alerts_of(stretch, known) if self.reader.has_alerts else None,
+        )
+
+    def alerts_of(self, stretch: Stretch, known: Collection[str]) -> tuple[RecordedAlert, ...]:
+        """The alerts of a stretch that were sent for ``known`` services; notes name the others."""
         alerts, unknown, stale = self.alerts.recorded(
-            services, stretch.opened, self.around, self.horizon, self.tick_seconds
+            known, stretch.opened, self.around, self.horizon, self.tick_seconds
         )
         if stale:
             self.reader.left_out.note(
@@ -209,27 +213,25 @@ class _Capture:
             )
         for name, count in unknown.items():
             self.reader.left_out.note(
-                f"{stretch.label.id}: alert {name!r:.80} is of no known service "
+                f"{stretch.label}: alert {name!r:.80} is of no known service "
                 f"({counted(count, 'time')}; --service-label takes another label)"
             )
-        return attrs.evolve(record, recording=attrs.evolve(record.recording, alerts=alerts))
+        return alerts
 
-    def settle(self) -> None:
-        """Settle names and metrics, now that everything is read."""
-        names = self.reader.names
-        for sample in self.reader.scraped.samples(self.store.scraped, self.reader.book):
+    def settle(self, services: Mapping[Answered, str]) -> None:
+        """Settle names and metrics, now that everything is read; note services without levels."""
+        names, scraped = self.reader.names, self.reader.scraped
+        names.fold()
+        scraped.settle(settled(services, self.reader), names.folded)
+        for sample in scraped.samples(self.store.scraped):
             self.store.add(sample)
-        self.reader.book.end(names.folded)
         self.store.names = names.folded
         self.alerts.settle(names)
         pairs = {tuple(map(names.settled, pair)) for pair in self.graph}
         self.graph = {(caller, callee) for caller, callee in pairs if caller != callee}
-
-    def note_levels(self) -> None:
-        """Note each service of which no log line has a level."""
-        names, lines = self.reader.names.folded, Counter[tuple[str, bool]]()
+        lines = Counter[tuple[str, bool]]()
         for (service, is_known), count in self.lines.items():
-            lines[names.get(service, service), is_known] += count
+            lines[names.folded.get(service, service), is_known] += count
         for service in sorted({service for service, _ in lines}):
             if not lines[service, True]:
                 self.reader.left_out.note(
@@ -240,30 +242,30 @@ class _Capture:
     def between(self, name: str, since: int, until: int) -> Rows:
         """The rows of a stretch of time, with spans joined to calls; notes begin with ``name``."""
         note = self.reader.left_out.note
-        spans, twice = distinct(self.store.spans(since - _SPAN_MARGIN_MS, until))
-        calls = tuple(call for call in requests(spans.values()) if since <= call.at < until)
-        if twice:
-            note(f"{name}: left out {counted(twice, 'span')} with the trace and id of another")
-        lost = [span for span in orphans(spans) if span.at >= since]
+        spans = SpanTrees.of(self.store.spans(since - _SPAN_MARGIN_MS, until))
+        calls = tuple(call for call in spans.requests() if since <= call.at < until)
+        if spans.twice:
+            note(
+                f"{name}: left out {counted(spans.twice, 'span')} with the trace and id of another"
+            )
+        lost = [span for span in spans.orphans() if span.at >= since]
         if lost:
             entered = sum(span.kind in ENTERING for span in lost)
             note(
                 f"{name}: the parent of {counted(len(lost), 'span')} was not captured; of these, "
                 f"{entered} of servers and consumers count as requests from outside"
             )
-        if silent := sum(1 for span in unnamed(spans) if span.at >= since):
+        if silent := sum(span.at >= since for span in spans.unnamed()):
             note(
                 f"{name}: {counted(silent, 'span')} of clients whose callee sent no span and is "
                 "none of the services: their callers waited, and no call counts (peer.service "
                 "names a callee)"
             )
-        alone = sum(call.entry is Entry.BACKGROUND for call in calls)
-        if alone:
+        if alone := sum(call.entry is Entry.BACKGROUND for call in calls):
             note(f"{name}: {counted(alone, 'request')} of jobs, consumers and probes, not of users")
         rows, early = self.store.between(since, until), self.store.between(since - STALE_MS, since)
-        usage = tuple(row for row in _mean_usage((*early.usage, *rows.usage)) if row.at >= since)
-        sampled = without_holes((*early.samples, *rows.samples))
-        samples = tuple(row for row in means(sampled) if row.at >= since)
+        usage = mean_usage((*early.usage, *rows.usage))
+        samples = means(without_holes((*early.samples, *rows.samples)))
         changes, unknown = list[ChangeRow](), Counter[str]()
         for row in _latest(rows.changes):  # the names of all services are known by now
             if (service := self.reader.names.owner(row.service, row.space)) is not None:
@@ -275,32 +277,18 @@ class _Capture:
             note(f"{name}: changes of {other!r:.80}, which is no known service ({times})")
         if again := len(rows.changes) - len(changes) - unknown.total():
             note(f"{name}: left out {counted(again, 'earlier report')} of the same changes")
-        graph = tuple(sorted(self.graph))
         keyed = {row.key or number: row for number, row in enumerate(rows.logs)}
         logs = tuple(without_copies(tuple(keyed.values())))
         if again := len(rows.logs) - len(logs):
             note(f"{name}: left out {counted(again, 'log line')} that other documents have, too")
-        return attrs.evolve(
-            rows,
+        return Rows(
             logs=logs,
             calls=rows.calls + calls,
-            usage=usage,
-            samples=samples,
+            usage=tuple(row for row in usage if row.at >= since),
+            samples=tuple(row for row in samples if row.at >= since),
             changes=tuple(changes),
-            graph=graph,
+            graph=tuple(sorted(self.graph)),
         )
-
-
-def _mean_usage(rows: Sequence[Usage]) -> Iterator[Usage]:
-    """Yield the mean CPU of the instances of each service, and by itself their mean latency."""
-    yield from means(attrs.evolve(row, p99_ms=None) for row in rows if row.cpu_bp is not None)
-    latencies = (
-        Sample(row.at, row.service, "p99_ms", row.p99_ms, row.instance)
-        for row in rows
-        if row.p99_ms is not None
-    )
-    for mean in means(latencies):
-        yield Usage(mean.at, mean.service, p99_ms=mean.value)
 
 
 def _latest(changes: Iterable[ChangeRow]) -> Iterable[ChangeRow]:

@@ -98,11 +98,6 @@ def _falls_at_random(every: Sequence[Moves]) -> bool:
     return 10 * sum(one.falls for one in every) > moved or 4 * restarts > max(moved, 8)
 
 
-def is_pair(stem: str, names: Collection[str]) -> bool:
-    """Whether metrics are the sum and the count of a distribution."""
-    return all(f"{stem}_{end}" in names for end in PAIR)
-
-
 def counters_of(
     every: Mapping[Named, Sequence[Moves]], names: Collection[str], note: Callable[[str], None]
 ) -> set[Named]:
@@ -115,7 +110,7 @@ def counters_of(
         rises = rises and not any(one.falls for one in moving)
         stem, _, end = name.rpartition("_")
         named = is_named and name.endswith(_GROWING)
-        is_alone = end in PAIR and not is_pair(stem, names)
+        is_alone = end in PAIR and not {f"{stem}_{half}" for half in PAIR}.issubset(names)
         ends = named and not (is_alone and _STATE.search(name))
         is_known = is_named and _COUNTERS.fullmatch(name) is not None
         if ends or is_known:

@@ -13,7 +13,7 @@ from typing import Final
 from logtriage._lib.printable import masked
 from logtriage.errors import BundleError
 from logtriage.recorded.importing.fields import Field
-from logtriage.recorded.importing.left_out import LeftOut
+from logtriage.recorded.importing.left_out import STRICT, LeftOut
 from logtriage.recorded.importing.source_files import lines_of, too_long_reason, while_sound
 
 #: Bytes of the longest line of CSV; the longest of the published data has 17,000.
@@ -21,26 +21,22 @@ MAX_CSV_LINE: Final = 1_000_000
 _SHOWN: Final = 200
 
 
-def read_rows(
-    path: Path, name: str, skipped: LeftOut | None = None
-) -> Iterator[tuple[str, list[str]]]:
+def read_rows(path: Path, name: str, left_out: LeftOut = STRICT) -> Iterator[tuple[str, list[str]]]:
     """Yield (place, cells) of each row (RFC 4180) with text; the place is ``name:line``.
 
-    A BundleError for a row that cannot be read; ``skipped`` counts such rows instead.
+    A row that cannot be read is bad input.
     """
     number = 1
     with path.open("rb") as file:
-        lines = while_sound(lines_of(file, name, MAX_CSV_LINE), name, skipped)
-        errors = "strict" if skipped is None else "replace"
+        lines = while_sound(lines_of(file, name, MAX_CSV_LINE), name, left_out)
+        errors = "replace" if left_out.skips_bad else "strict"
         rows = csv.reader((_text(line, at, name, errors) for at, line in lines), strict=True)
         while True:
             where = f"{name}:{number}"
             try:
                 row = next(rows, None)
             except csv.Error as error:
-                if skipped is None:
-                    raise BundleError(f"{where}: broken CSV: {error}") from None
-                skipped.add(f"broken CSV: {error}", where)
+                left_out.bad(BundleError(f"{where}: broken CSV: {error}"), where)
                 row = []
             if row is None:
                 return
@@ -50,14 +46,14 @@ def read_rows(
 
 
 def read_records(
-    path: Path, needed: Sequence[str], name: str, skipped: LeftOut | None = None
+    path: Path, needed: Sequence[str], name: str, left_out: LeftOut = STRICT
 ) -> Iterator[Field]:
     """Yield each record, with its values by column.
 
-    A BundleError if the file lacks a column or has one twice, or if a record cannot be read or is
-    not as long as the header; ``skipped`` counts such records instead.
+    A BundleError if the file lacks a column or has one twice. A record that cannot be read, or is
+    not as long as the header, is bad input.
     """
-    rows = read_rows(path, name, skipped)
+    rows = read_rows(path, name, left_out)
     _, header = next(rows, ("", []))
     _check_columns(header, needed, name)
     twice = [column for column in header if header.count(column) > 1]
@@ -66,12 +62,10 @@ def read_records(
     for where, row in rows:
         if len(row) == len(header):
             yield Field(dict(zip(header, row, strict=True)), where)
-        elif skipped is None:
-            raise BundleError(
-                f"{where}: wrong column count: {len(row)} where the header has {len(header)}"
-            )
         else:
-            skipped.add("wrong column count", where)
+            count = f"{len(row)} where the header has {len(header)}"
+            error = BundleError(f"{where}: wrong column count: {count}")
+            left_out.bad(error, where, "wrong column count")
 
 
 def read_sound_rows(

@@ -11,19 +11,19 @@ signal, apart from :data:`INSTANCES`; other tables may have other columns, which
 first bad field is an error.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import attrs
 
 from logtriage.recorded.condensing.log_heads import UNSET, known_level
-from logtriage.recorded.condensing.log_text import read_line, trace_in
 from logtriage.recorded.condensing.raw_rows import Call, LogRow, Scraped, Usage
 from logtriage.recorded.figures import MOST
 from logtriage.recorded.importing.csv_rows import read_records
 from logtriage.recorded.importing.fields import Field, decimal, plain_id, scaled
-from logtriage.recorded.importing.left_out import LeftOut
+from logtriage.recorded.importing.log_records import log_row
 from logtriage.recorded.importing.metric_series import Metric
 from logtriage.recorded.importing.names import Names
 from logtriage.recorded.importing.reader import Reader
@@ -53,14 +53,15 @@ TABLES: Final = tuple(
 )
 #: Columns of metrics that tell the instances of a service apart.
 INSTANCES: Final = ("pod", "instance", "host", "container_id")
-_FIGURES: Final = ("cpu_percent", "p99_ms")
+#: Columns of metrics that are figures: the field of a row of usage, and its units in a number.
+_FIGURES: Final = {"cpu_percent": ("cpu_bp", 100), "p99_ms": ("p99_ms", 1)}
 #: Columns of metrics that become no signal of their own.
 _OWN_COLUMNS: Final = (*_NEEDED["metrics"], *INSTANCES, *_FIGURES)
 _MOST: Final = 10**18  # values of metrics are below
 
 
-def tables_of(root: Path, reader: Reader, skipped: LeftOut | None) -> Iterator[Table]:
-    """Yield the tables of a folder; ``skipped`` counts records of a length unlike the header's."""
+def tables_of(root: Path, reader: Reader) -> Iterator[Table]:
+    """Yield the tables of a folder."""
     metrics = _Metrics(reader)
     readers: dict[str, Callable[[Field], Iterable[TableRow]]] = {
         "logs": lambda row: _logs(row, reader.names),
@@ -69,20 +70,17 @@ def tables_of(root: Path, reader: Reader, skipped: LeftOut | None) -> Iterator[T
     }
     for stem, read in readers.items():
         if (path := find_csv(root, root, stem)) is not None:
-            records = read_records(path, _NEEDED[stem], path.name, skipped)
+            records = read_records(path, _NEEDED[stem], path.name, reader.left_out)
             yield Table(path.name, records, read, metrics.series if stem == "metrics" else tuple)
 
 
 def _logs(row: Field, names: Names) -> Iterator[LogRow]:
     name = row["level"].text
-    level, is_set = known_level(name), name.strip().lower() not in UNSET
-    if level is None and is_set:
+    level = known_level(name)
+    if level is None and name.strip().lower() not in UNSET:
         raise row["level"].bad("a level such as INFO, WARN, ERROR or FATAL, or empty")
-    text = row["message"].needed
-    line = read_line(text, level if is_set else None)
-    service = names(row["service"].needed, row.where)
-    trace = row["trace"].text or trace_in(text)
-    yield LogRow(row["time"].needed_time, service, *line, plain_id(trace))
+    text, service = row["message"].needed, names(row["service"].needed, row.where)
+    yield log_row(row["time"].needed_time, service, text, level, row["trace"].text)
 
 
 def _calls(row: Field, names: Names) -> Iterator[Call]:
@@ -111,10 +109,11 @@ class _Metrics:
     reader: Reader
     _numeric: set[str] = attrs.Factory(set)
     _words: set[str] = attrs.Factory(set)
-    #: By service, instance and column: the values of each time in the order of the file.
-    _values: dict[tuple[str, str, str], dict[int, list[float]]] = attrs.Factory(dict)
-    #: Where the first of them stands.
-    _places: dict[tuple[str, str, str], str] = attrs.Factory(dict)
+    #: By service, instance and column: how many values each time has so far.
+    _seen: defaultdict[tuple[str, str, str], Counter[int]] = attrs.Factory(
+        lambda: defaultdict(Counter)
+    )
+    _values: defaultdict[Series, dict[int, float]] = attrs.Factory(lambda: defaultdict(dict))
     #: Numbers of instances, from 0 down: those of other formats go from 1 up.
     _numbers: dict[tuple[str, str, int], int] = attrs.Factory(dict)
 
@@ -122,45 +121,36 @@ class _Metrics:
         """Yield the CPU and the latency of a row, and keep its other numbers."""
         at = row["time"].needed_time
         service = self.reader.names(row["service"].needed, row.where)
-        cpu_bp, p99_ms = _number(row["cpu_percent"], 100), _number(row["p99_ms"], 1)
         figures = {
-            column: float(value)
-            for column, value in zip(_FIGURES, (cpu_bp, p99_ms), strict=True)
-            if value is not None
+            column: value
+            for column, (_, factor) in _FIGURES.items()
+            if (value := _number(row[column], factor)) is not None
         }
         signals = dict(self._signals(row, service))
         instance = " ".join(row[column].text for column in INSTANCES)
-        rounds = {
-            column: self._keep((service, instance, column), at, value, row.where)
-            for column, value in (figures | signals).items()
-        }
-        if any(rounds.values()):
+        before = dict[str, int]()  # how many values of this time each column had before
+        for column in (*figures, *signals):
+            seen = self._seen[service, instance, column]
+            before[column] = seen[at]
+            seen[at] += 1
+        if any(before.values()):
             self.reader.left_out.add(
                 "row of a service and time that an earlier row has: taken for another instance (a "
                 f"column {' or '.join(INSTANCES)} names it)",
                 row.where,
             )
-        for column in figures:
-            key = service, instance, rounds[column]
+        for column, figure in figures.items():
+            key, field = (service, instance, before[column]), _FIGURES[column][0]
             number = self._numbers.setdefault(key, -len(self._numbers))
-            share, latency = (cpu_bp, None) if column == _FIGURES[0] else (None, p99_ms)
-            yield Usage(at, service, share, latency, instance=number)
+            yield Usage(at, service, **{field: figure}, instance=number)
+        for column, signal in signals.items():
+            metric = Metric(service, f"{instance} {before[column]}", column)
+            self._values[Series(metric, (), None, row.where)][at] = signal
 
     def series(self) -> Iterator[Scraped]:
         """Yield the other numbers of all rows; how they move tells what they count."""
         for series, values in self._values.items():
-            service, instance, column = series
-            where = self._places[series]
-            for number, row in enumerate(() if column in _FIGURES else _rounds(values)):
-                metric = Metric(service, f"{instance} {number}", column)
-                yield from self.reader.scraped.rows(Series(metric, (), None, where), row)
-
-    def _keep(self, series: tuple[str, str, str], at: int, value: float, where: str) -> int:
-        """Keep a value; return how many the series had of that time before."""
-        self._places.setdefault(series, where)
-        values = self._values.setdefault(series, {}).setdefault(at, [])
-        values.append(value)
-        return len(values) - 1
+            yield from self.reader.scraped.rows(series, values)
 
     def _signals(self, row: Field, service: str) -> Iterator[tuple[str, float]]:
         """Yield the signals of a row; a column whose first value is text is left out."""
@@ -177,20 +167,10 @@ class _Metrics:
             if value is None:
                 raise row[column].bad("a number, or empty")
             self._numeric.add(column)
-            name, factor = self.reader.book.names(service, column)
+            name, factor = self.reader.signals(service, column)
             if abs(in_units(value, factor)) > MOST:
                 raise row[column].bad(f"a number of at most 63 bits as {name}")
             yield column, float(value)
-
-
-def _rounds(values: Mapping[int, Sequence[float]]) -> list[dict[int, float]]:
-    """The first value of each time, by time, then the second values, and so on."""
-    rounds = list[dict[int, float]]()
-    for at, each in values.items():
-        rounds += ({} for _ in range(len(rounds), len(each)))
-        for row, value in zip(rounds, each, strict=False):
-            row[at] = value
-    return rounds
 
 
 def _number(cell: Field, factor: int) -> int | None:

@@ -214,16 +214,16 @@ class Field:
 
 
 def sound(
-    field: Field, read: Callable[[Field], Iterable[Item]], skipped: LeftOut | None
+    field: Field, read: Callable[[Field], Iterable[Item]], left_out: LeftOut
 ) -> Iterator[Item]:
-    """Yield what is read of a field; if it is bad, nothing, and ``skipped`` counts that."""
-    if skipped is None:
+    """Yield what is read of a field; if bad input is skipped, all or nothing of it."""
+    if not left_out.skips_bad:
         yield from read(field)
         return
     try:
         rows = list(read(field))
     except BundleError as error:
-        skipped.add(str(error).removeprefix(f"{field.where}: "), field.where)
+        left_out.bad(error, field.where)
     else:
         yield from rows
 

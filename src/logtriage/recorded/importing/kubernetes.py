@@ -24,7 +24,7 @@ _COUNT: Final = ("series.count", "count", "deprecatedCount")
 
 def is_event(document: Field) -> bool:
     """Whether a document is an event."""
-    return any(name in document for name in ("involvedObject", "regarding"))
+    return "involvedObject" in document or "regarding" in document
 
 
 def is_kubernetes(document: Field) -> bool:

@@ -14,15 +14,13 @@ from typing import Final
 import attrs
 
 from logtriage.actions import FAULT_CATEGORIES
-from logtriage.errors import BundleError, UnknownName
-from logtriage.recorded.condensing.condense import condensed
-from logtriage.recorded.condensing.raw_rows import Rows
+from logtriage.errors import BundleError
 from logtriage.recorded.figures import FIRST_TICK
 from logtriage.recorded.importing.csv_rows import read_records
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.names import Names
 from logtriage.recorded.importing.source_files import find_csv
-from logtriage.recorded.records import DASHBOARD, ON_REQUEST, TASKS, RecordedIncident
+from logtriage.recorded.records import DASHBOARD, ON_REQUEST
 from logtriage.recorded.truth import NO_FAULT, RecordedTruth
 
 #: The most ticks by which an incident opens earlier than its label says.
@@ -37,18 +35,26 @@ _EXAMPLE: Final = "shop/2031-05-06,2031-05-06T10:04:00Z,payments,overload"
 
 
 @attrs.frozen
-class Label:
-    """A line of ``labels.csv``; times in Unix milliseconds."""
+class Stretch:
+    """A stretch of time that becomes an incident; times in Unix milliseconds.
+
+    ``where`` and ``label`` are the line of ``labels.csv`` and its id. ``usual`` is the baseline
+    (since, until), ``until`` the end of the stretch's rows, None if they go on.
+    """
 
     where: str
+    label: str
     id: str
     opened: int
     truth: RecordedTruth
-    baseline: tuple[int, int] | None
+    usual: tuple[int, int] | None
+    view: str = DASHBOARD
+    until: int | None = None
+    origin: str = ""
 
 
-def labels_of(root: Path, names: Names) -> tuple[Label, ...]:
-    """The lines of ``labels.csv`` in a folder, at least one; a BundleError says what is wrong."""
+def labels_of(root: Path, names: Names) -> tuple[Stretch, ...]:
+    """The stretches that ``labels.csv`` names, at least one; a BundleError says what is wrong."""
     if not root.is_dir():
         what = "got a file" if root.exists() else "there is no such folder"
         raise BundleError(f"{root}: must be a folder with labels.csv in it, {what}")
@@ -58,7 +64,7 @@ def labels_of(root: Path, names: Names) -> tuple[Label, ...]:
             f"{root}: no labels.csv; expected one with the columns {','.join(_COLUMNS)} "
             f"and a line for each incident, such as {_EXAMPLE}"
         )
-    labels: dict[str, Label] = {}
+    labels: dict[str, Stretch] = {}
     for row in read_records(path, _COLUMNS, path.name):
         label = _label(row, names)
         if label.id in labels:
@@ -69,7 +75,7 @@ def labels_of(root: Path, names: Names) -> tuple[Label, ...]:
     return tuple(labels.values())
 
 
-def _label(row: Field, names: Names) -> Label:
+def _label(row: Field, names: Names) -> Stretch:
     baseline = None
     if row["baseline_start"].text or row["baseline_end"].text:
         baseline = row["baseline_start"].needed_time, row["baseline_end"].needed_time
@@ -90,28 +96,12 @@ def _label(row: Field, names: Names) -> Label:
         truth = RecordedTruth(causes, kind, category)
     except BundleError as error:
         raise BundleError(f"{row.where}: {error}") from None
-    return Label(row.where, row["id"].needed, opened, truth, baseline)
-
-
-@attrs.frozen
-class Stretch:
-    """A stretch of time that becomes an incident; times in Unix milliseconds.
-
-    ``usual`` is its baseline (since, until), ``until`` the end of its rows, None if they go on.
-    """
-
-    label: Label
-    id: str
-    opened: int
-    usual: tuple[int, int] | None
-    truth: RecordedTruth
-    view: str
-    until: int | None = None
-    origin: str = ""
+    name = row["id"].needed
+    return Stretch(row.where, name, name, opened, truth, baseline)
 
 
 def stretches_of(
-    labels: Sequence[Label],
+    labels: Sequence[Stretch],
     horizon: int,
     tick_seconds: int,
     note: Callable[[str], None],
@@ -126,19 +116,16 @@ def stretches_of(
     for label in labels:
         _refuse_overlap(label, horizon, tick_seconds)
     if not models:
-        return tuple(
-            Stretch(label, label.id, label.opened, label.baseline, label.truth, DASHBOARD)
-            for label in labels
-        )
+        return tuple(labels)
     stretches = (row for label in labels for row in for_models(label, horizon, tick_seconds, note))
     return tuple(sorted(stretches, key=lambda stretch: stretch.id))
 
 
-def _refuse_overlap(label: Label, horizon: int, tick_seconds: int) -> None:
+def _refuse_overlap(label: Stretch, horizon: int, tick_seconds: int) -> None:
     """Refuse a baseline that overlaps its incident: the fault would count as usual."""
-    if label.baseline is None:
+    if label.usual is None:
         return
-    since, until = label.baseline
+    since, until = label.usual
     # ``opened`` has whole seconds, so the end of the baseline counts in whole seconds, too.
     if since < label.opened + 1000 * tick_seconds * horizon and until // 1000 * 1000 > label.opened:
         opened, first, last = (
@@ -153,36 +140,41 @@ def _refuse_overlap(label: Label, horizon: int, tick_seconds: int) -> None:
 
 
 def for_models(
-    label: Label, horizon: int, tick_seconds: int, note: Callable[[str], None]
+    label: Stretch, horizon: int, tick_seconds: int, note: Callable[[str], None]
 ) -> Iterator[Stretch]:
     """Yield a label's stretches that show figures on request; their ids hide which has a fault."""
-    tick, usual = 1000 * tick_seconds, label.baseline
-    calm = None
-    if usual is not None:
-        since, until = usual
-        middle = (since + until) // 2000 * 1000  # in whole seconds
-        opened = middle + _CALM_TICKS * tick
-        if opened + horizon * tick <= until:
-            calm, usual = opened, (since, middle)
-        else:
-            note(
-                f"{label.where}: no incident without a fault: it takes a baseline of "
-                f"{2 * (_CALM_TICKS + horizon) * tick_seconds} s, of {label.id} it has "
-                f"{(until - since) // 1000} s"
-            )
-    origin, source = f"made of {label.id}", label.id.partition("/")[0]
+    tick, source = 1000 * tick_seconds, label.id.partition("/")[0]
     lead = int(_hash(label.id, "lead"), 16) % (MAX_LEAD + 1)
-    name, opened = f"{source}-models/{_hash(label.id, 'fault')}", label.opened - lead * tick
-    fault = Stretch(label, name, opened, usual, label.truth, ON_REQUEST, origin=origin)
-    yield fault
-    if calm is not None and label.baseline is not None:
-        yield attrs.evolve(
-            fault,
-            id=f"{source}-models/{_hash(label.id, 'calm')}",
-            opened=calm,
-            until=label.baseline[1],
-            truth=RecordedTruth((), NO_FAULT),
+    fault = attrs.evolve(
+        label,
+        id=f"{source}-models/{_hash(label.id, 'fault')}",
+        opened=label.opened - lead * tick,
+        view=ON_REQUEST,
+        origin=f"made of {label.id}",
+    )
+    if label.usual is None:
+        yield fault
+        return
+    since, until = label.usual
+    middle = (since + until) // 2000 * 1000  # in whole seconds
+    opened = middle + _CALM_TICKS * tick
+    if opened + horizon * tick > until:
+        note(
+            f"{label.where}: no incident without a fault: it takes a baseline of "
+            f"{2 * (_CALM_TICKS + horizon) * tick_seconds} s, of {label.id} it has "
+            f"{(until - since) // 1000} s"
         )
+        yield fault
+        return
+    fault = attrs.evolve(fault, usual=(since, middle))
+    yield fault
+    yield attrs.evolve(
+        fault,
+        id=f"{source}-models/{_hash(label.id, 'calm')}",
+        opened=opened,
+        until=until,
+        truth=RecordedTruth((), NO_FAULT),
+    )
 
 
 def _hash(*parts: str) -> str:
@@ -192,35 +184,3 @@ def _hash(*parts: str) -> str:
 def around_of(horizon: int, tick_seconds: int) -> int:
     """How much time is read before and after an opening, in milliseconds."""
     return max(AROUND_MS, 1000 * tick_seconds * (max(horizon, 0) + _AROUND_TICKS))
-
-
-def incident_of(
-    stretch: Stretch, between: Callable[[str, int, int], Rows], horizon: int, tick_seconds: int
-) -> RecordedIncident:
-    """The incident of a stretch; ``between`` reads the rows of a time span, named for notes."""
-    around, where = around_of(horizon, tick_seconds), stretch.label.where
-    until = stretch.opened + around
-    until = until if stretch.until is None else min(until, stretch.until)
-    rows, usual = between(stretch.id, stretch.opened - around, until), Rows()
-    if stretch.usual is not None:
-        usual = attrs.evolve(between(f"{stretch.id}, baseline", *stretch.usual), changes=())
-    if not rows.services:
-        raise BundleError(f"{where}: field opened: no rows within {around // 60_000} minutes of it")
-    known = sorted(rows.services | usual.services)
-    for name in stretch.truth.root_causes:
-        if name not in known:
-            raise BundleError(f"{where}: field root_cause: {UnknownName('service', name, known)}")
-    return condensed(
-        rows,
-        usual,
-        stretch.truth,
-        where=where,
-        id=stretch.id,
-        opened=stretch.opened,
-        horizon=horizon,
-        baseline="fault-free" if usual.services else "none",
-        task=TASKS[stretch.view],
-        origin=stretch.origin,
-        view=stretch.view,
-        tick_seconds=tick_seconds,
-    )

@@ -6,6 +6,8 @@ from pathlib import PurePosixPath
 
 import attrs
 
+from logtriage.errors import BundleError
+
 #: Endings of file names that :func:`stem_of` removes.
 _ENDINGS = (".gz", ".json", ".jsonl", ".ndjson", ".log", ".txt", ".out")
 
@@ -28,9 +30,13 @@ def file_of(where: str) -> str:
 
 @attrs.define
 class LeftOut:
-    """Counts what one import leaves out. ``where`` is the place being read, ``file:line``."""
+    """Counts what one import leaves out. ``where`` is the place being read, ``file:line``.
+
+    Input that cannot be read is an error, unless ``skips_bad``: then it is counted, too.
+    """
 
     where: str = ""
+    skips_bad: bool = False
     #: By file and reason: how many times, and the place of the first.
     _counted: dict[tuple[str, str], tuple[int, str]] = attrs.Factory(dict)
     _said: dict[str, None] = attrs.Factory(dict)
@@ -45,6 +51,12 @@ class LeftOut:
         key = file_of(where), reason
         count, first = self._counted.get(key, (0, where))
         self._counted[key] = count + times, first
+
+    def bad(self, error: BundleError, where: str, reason: str = "") -> None:
+        """Count an error at a place, or raise it; its text is the reason, or another one."""
+        if not self.skips_bad:
+            raise error from None
+        self.add(reason or str(error).removeprefix(f"{where}: "), where)
 
     def note(self, text: str) -> None:
         """Add a note; the same note counts once."""
@@ -61,3 +73,7 @@ class LeftOut:
             count, (_, first) = sum(count for count, _ in rows), rows[0]
             yield f"{first}: {reason} ({count} times, in {len(rows)} files)"
         yield from self._said
+
+
+#: For input that is never skipped; it counts nothing.
+STRICT = LeftOut()

@@ -24,7 +24,7 @@ from logtriage.recorded.condensing.log_text import read_line, trace_in
 from logtriage.recorded.condensing.raw_rows import LogRow
 from logtriage.recorded.importing.fields import Field, plain_id
 from logtriage.recorded.importing.left_out import file_of, stem_of
-from logtriage.recorded.importing.names import job_of, workload_of
+from logtriage.recorded.importing.names import named_in, workload_of
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.targets import OTHER_LABEL
 
@@ -65,6 +65,13 @@ _TRACE_NAMES: Final = ("trace", "logging.googleapis.com/trace")
 _TRACE_NAME: Final = re.compile(r"projects/[^/]+/traces/(\w+)")
 
 
+def log_row(
+    at: int, service: str, text: str, level: str | None, trace: str = "", key: str = ""
+) -> LogRow:
+    """A line of a log, cleaned; without a ``level`` or a ``trace``, its text may say it."""
+    return LogRow(at, service, *read_line(text, level), plain_id(trace or trace_in(text)), key)
+
+
 def streams(document: Field, reader: Reader) -> Iterator[LogRow]:
     """Yield the lines of an answer of Loki, or of a push to it."""
     inner = document["data"]["result"] if "data" in document else document["streams"]
@@ -98,18 +105,17 @@ def _line(time: Field, line: str, labels: Mapping[str, str], reader: Reader) -> 
         reader.left_out.add(f"stream without a label {' or '.join(wanted)} ({OTHER_LABEL})")
         return
     if service == labels.get("job", "").strip():
-        service = job_of(service)[0]
+        service, _ = named_in("job", service)
     # Loki takes the name of a service from the container if nothing else says it.
     is_inside = key != "" and service in (labels.get("container"), labels.get("container_name"))
     level = next(filter(None, (level_of(labels.get(key)) for key in _LEVEL_LABELS)), None)
-    trace = next(filter(None, (labels.get(key) for key in _TRACE_LABELS)), "") or trace_in(line)
-    text = read_line(line, level)
+    trace = next(filter(None, (labels.get(key) for key in _TRACE_LABELS)), "")
     space = labels.get("namespace", "")
     where, workload = reader.left_out.where, pod if is_inside else ""
     plain = reader.names(service or pod, where, space=space, workload=workload)
     identity = json.dumps([labels, time.value, line], sort_keys=True).encode()
     key = blake2b(identity, digest_size=12).hexdigest()
-    yield LogRow(time.moment, plain, *text, plain_id(trace), key)
+    yield log_row(time.moment, plain, line, level, trace, key)
 
 
 def journal(document: Field, reader: Reader) -> Iterator[LogRow]:
@@ -124,10 +130,8 @@ def journal(document: Field, reader: Reader) -> Iterator[LogRow]:
     number = None if priority.value is None else priority.count
     printed = number == 6 and document["_TRANSPORT"].value == "stdout"
     level = None if number is None or printed else syslog_level(number)
-    line = read_line(message, level)
-    at = document["__REALTIME_TIMESTAMP"].moment
-    trace, cursor = plain_id(trace_in(message)), document["__CURSOR"].text
-    yield LogRow(at, reader.names(service, document.where), *line, trace, cursor)
+    at, cursor = document["__REALTIME_TIMESTAMP"].moment, document["__CURSOR"].text
+    yield log_row(at, reader.names(service, document.where), message, level, key=cursor)
 
 
 def record(document: Field, reader: Reader) -> Iterator[LogRow]:
@@ -141,8 +145,7 @@ def record(document: Field, reader: Reader) -> Iterator[LogRow]:
             "read from spans of OTLP, Jaeger or Zipkin, signals from OTLP or Prometheus)"
         )
         return
-    texts = (document.first(path) for path in _TEXTS)
-    text = next((row.value for row in texts if isinstance(row.value, str)), "").rstrip("\n")
+    text = (_text(document, _TEXTS) or "").rstrip("\n")
     error = document.first("error.message", "error.type", "error")
     if isinstance(error.value, str) and error.value not in text:
         text = f"{text}: {error.value}" if text else error.value
@@ -152,13 +155,12 @@ def record(document: Field, reader: Reader) -> Iterator[LogRow]:
     level = next(filter(None, levels), None)
     if level is None and "c" in document:  # MongoDB
         level = level_of(document["s"].value)
-    line = read_line(text, level)
     at = document.first(*_TIMES).moment
     if named is None:
         name = _TRACE_NAME.fullmatch(str(document.first(*_TRACE_NAMES).value))
         named = name and name[1]
-    trace = named if isinstance(named, str) and named else trace_in(text)
-    yield LogRow(at, _service(document, reader), *line, plain_id(trace))
+    trace = named if isinstance(named, str) else ""
+    yield log_row(at, _service(document, reader), text, level, trace)
 
 
 def hits(document: Field, reader: Reader) -> Iterator[LogRow]:
@@ -187,33 +189,29 @@ def _service(document: Field, reader: Reader) -> str:
     values = ((path, document.first(path).value) for path in paths)
     texts = ((path, name) for path, name in values if isinstance(name, str) and name.strip())
     path, named = next(texts, ("", ""))
-    workload = _text(document, _OWNERS) or workload_of(_text(document, _PODS))
+    owner, pod, space = (
+        (_text(document, paths) or "").strip() for paths in (_OWNERS, _PODS, _SPACES)
+    )
+    workload = owner or workload_of(pod)
     if not named and not workload:
         named = stem_of(document.where).removesuffix("-json")
         reader.left_out.note(
             f"{file_of(document.where)}: its lines name no service; its own name stands in"
         )
     inside = workload if _CONTAINER.fullmatch(path) else ""
-    space = _text(document, _SPACES)
     return reader.names(named or workload, document.where, space=space, workload=inside)
 
 
-def _text(document: Field, paths: Iterable[str]) -> str:
-    """The first text at one of some paths; empty if there is none."""
+def _text(document: Field, paths: Iterable[str]) -> str | None:
+    """The first text at one of some paths; None if there is none."""
     values = (document.first(path).value for path in paths)
-    return next((value for value in values if isinstance(value, str)), "").strip()
+    return next((value for value in values if isinstance(value, str)), None)
 
 
 def is_streams(document: Field) -> bool:
     """Whether a document is an answer of Loki with lines, or a push to it."""
-    data = document["data"]
-    answered = "resultType" in data and data["resultType"].value == "streams"
-    return answered or isinstance(document["streams"].value, list)
-
-
-def is_hit(document: Field) -> bool:
-    """Whether a document is a hit of a search, alone."""
-    return "_index" in document and ("_source" in document or "fields" in document)
+    is_answer = document.first("data.resultType").value == "streams"
+    return is_answer or isinstance(document["streams"].value, list)
 
 
 def is_record(document: Field) -> bool:
@@ -224,8 +222,7 @@ def is_record(document: Field) -> bool:
 
 def _has_text(document: Field) -> bool:
     """Whether a document has a message, or at least an error."""
-    texts = (document.first(path).value for path in (*_TEXTS, "error.message"))
-    return any(isinstance(text, str) for text in texts)
+    return _text(document, (*_TEXTS, "error.message")) is not None
 
 
 def _texts(field: Field) -> dict[str, str]:

@@ -1,22 +1,21 @@
 """Turning series of metrics, of any format, into samples of signals.
 
-A level stays as it is. A metric that only grows becomes a rate; after a restart it begins at 0. No
-rate reaches across a hole. If a service runs in several instances, the mean of their latest values
-counts, once for each round of them: it is taken when all files are read, in order of time.
+A level stays as it is. A metric that only grows becomes a rate; after a restart it begins at 0.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from math import isnan
-from statistics import median_low
-from typing import Any, Final, TypeVar
+from typing import Final
 
 import attrs
 
 from logtriage._lib.grouping import grouped
 from logtriage.recorded.condensing.raw_rows import Sample, Usage
-from logtriage.recorded.condensing.ticks import STALE_MS, interval_of, stale_after
+from logtriage.recorded.condensing.ticks import STALE_MS
+from logtriage.recorded.figures import MOST
+from logtriage.recorded.importing.counters import PAIR
 from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.signal_names import PER_SECOND, SignalNames, in_units
 
@@ -34,16 +33,12 @@ _PER: Final = {"s": "second", "min": "minute", "h": "hour"}
 #: Labels that tell on which side of a call it was counted: each side counts all calls.
 _SIDES: Final = ("direction", "reporter", "span.kind", "span_kind")
 _ANNOTATION: Final = re.compile(r"\{[^}]*\}")
-_TOO_LARGE: Final = 1 << 63
-_AVERAGED: Final = {Sample: "value", Usage: "cpu_bp"}  # over a service's instances
-Measured = TypeVar("Measured", Sample, Usage)
-
+_NANO: Final = 1_000_000  # nanoseconds in a millisecond
 
 #: Attributes of a data point by key, sorted.
 Labels = tuple[tuple[str, str], ...]
 #: What tells the series of a metric apart: labels and scope.
-Series = tuple[Labels, str]
-_NANO: Final = 1_000_000  # nanoseconds in a millisecond
+_Key = tuple[Labels, str]
 
 
 @attrs.frozen
@@ -58,33 +53,55 @@ class Point:
     since: int
     labels: Labels
     values: tuple[float, ...]
-    scope: str = ""
-    over: int = 0
-    is_first: bool = False
+    scope: str
+    over: int
+    is_first: bool
 
 
 @attrs.frozen
 class _Growth:
-    """How a series grew until ``at``, a second; ``rates`` are None if that is not known."""
+    """How a series grew until ``at``; ``rates`` are per second, and empty if they are not known.
+
+    It counts for as long as it lasted, and half as long again.
+    """
 
     at: int
     since: int
-    rates: tuple[float, ...] | None
+    rates: tuple[float, ...]
+
+
+#: One side of a call: its labels, since when it grew or 0, and the labels and rates of its series.
+Side = tuple[Labels, int, Sequence[tuple[Labels, tuple[float, ...]]]]
 
 
 @attrs.frozen
 class Metric:
-    """A metric by service, instance of the service, name and unit."""
+    """A metric by service, instance of the service, name and unit.
+
+    A distribution may have the name of another metric; they grow apart.
+    """
 
     service: str
     instance: str
     name: str
     unit: str = ""
+    is_distribution: bool = False
 
     @property
     def key(self) -> str:
         """A text that is unique to the metric of a service's instance."""
-        return f"{self.service} {self.instance} {self.name}"
+        return f"{self.service} {self.instance} {self.name} {self.is_distribution}"
+
+    @property
+    def signal(self) -> tuple[str, str]:
+        """The service and the name."""
+        return self.service, self.name
+
+    @property
+    def half(self) -> tuple[tuple[str, str], str]:
+        """((service, name without its last word), that word), as it may be half of another."""
+        stem, _, end = self.name.rpartition("_")
+        return (self.service, stem), end
 
 
 @attrs.define
@@ -92,32 +109,15 @@ class SeriesBook:
     """Remembers the last point of each series; ``names`` names their signals."""
 
     left_out: LeftOut
-    names: SignalNames = attrs.field(init=False)
+    names: SignalNames
     _last: dict[tuple[str, Labels, str], Point] = attrs.Factory(dict)
     #: The latest growth of each series by metric.
-    _growths: dict[str, dict[Series, _Growth]] = attrs.Factory(dict)
+    _growths: dict[str, dict[_Key, _Growth]] = attrs.Factory(dict)
     #: The time of the last point by metric.
     _exported: dict[str, int] = attrs.Factory(dict)
     _instances: dict[tuple[str, str], int] = attrs.Factory(dict)
     _sets: dict[tuple[str, str], set[Labels]] = attrs.Factory(dict)
     _cpu: dict[str, str] = attrs.Factory(dict)
-    #: Services and metrics with values, and the places of those that had NaN.
-    _valued: set[tuple[str, str]] = attrs.Factory(set)
-    _nan: dict[tuple[str, str], str] = attrs.Factory(dict)
-
-    def __attrs_post_init__(self) -> None:
-        self.names = SignalNames(self.left_out)
-
-    def skip_nan(self, metric: Metric, where: str) -> None:
-        """Leave out a value that is NaN."""
-        self._nan.setdefault((metric.service, metric.name), where)
-
-    def end(self, names: Mapping[str, str]) -> None:
-        """Add notes on metrics that never had a value; ``names`` are final names of services."""
-        for (mark, name), where in self._nan.items():
-            service = names.get(mark, mark)
-            if (service, name) not in self._valued:
-                self.left_out.add(f"{name} of {service}: NaN alone", where)
 
     def levels(self, metric: Metric, points: Iterable[Point]) -> Iterator[Sample | Usage]:
         """Yield values as they are, a signal for each set of attributes."""
@@ -131,111 +131,21 @@ class SeriesBook:
                 self.left_out.add(f"{name} of {service}: more than {MOST_SETS} sets of attributes")
                 continue
             sets.add(point.labels)
-            ending = spelled(metric.unit)
+            ending = _in_words(metric.unit)
             yield from self.sample(metric, ending, point.at, point.values[0], point.labels)
 
-    def rates(
-        self,
-        metric: Metric,
-        points: Sequence[Point],
-        *,
-        delta: bool = False,
-        failed: Callable[[Labels], bool] | None = None,
-    ) -> Iterator[Sample]:
-        """Yield a metric's growth per second, summed over its sets of attributes.
-
-        Both sides of a call stay apart. The growth of sets that ``failed`` is a signal, too.
-        """
-        for sides, since, grown in self._by_side(self._grow(metric, points, delta=delta)):
-            sums = {metric.name: sum(rate for _, (rate, *_) in grown)}
-            if failed is not None:
-                bad = (rate for labels, (rate, *_) in grown if failed(labels))
-                sums[f"{metric.name}_5xx"] = sum(bad)
-            for name, rate in sums.items():
-                own, at = attrs.evolve(metric, name=name), points[0].at
-                start = 0 if delta else since
-                yield from self.sample(own, PER_SECOND, at, rate, sides, since=start)
-
-    def distributions(
-        self, metric: Metric, points: Sequence[Point], *, delta: bool = False
-    ) -> Iterator[Sample]:
-        """Yield how many were measured per second, and their mean; points have count and sum."""
-        for sides, since, grown in self._by_side(self._grow(metric, points, delta=delta)):
-            count, total = (sum(rates[place] for _, rates in grown) for place in range(2))
-            at, start = points[0].at, 0 if delta else since
-            yield from self.sample(metric, PER_SECOND, at, count, sides, since=start)
-            yield from self._mean(metric, at, start, count, total, sides)
-
-    def take_in(self, metric: Metric, points: Sequence[Point]) -> None:
-        """Take in the points of a sum, for :meth:`means`."""
-        self._grow(metric, points, delta=False)
-
-    def means(self, metric: Metric, at: int, counts: Metric, sums: Metric) -> Iterator[Sample]:
-        """Yield the mean of a distribution, of which two other metrics are the count and the sum.
-
-        Both have been read until ``at``.
-        """
-        of_count, of_sum = (self._fresh(each, at) or {} for each in (counts, sums))
-        both = {
-            key: _Growth(at, min(one.since, other.since), (*one.rates, *other.rates))
-            for key, one in of_count.items()
-            if (other := of_sum.get(key)) is not None and one.rates and other.rates
-        }
-        for sides, since, grown in self._by_side(both):
-            count, total = (sum(rates[place] for _, rates in grown) for place in range(2))
-            yield from self._mean(metric, at, since, count, total, sides)
-
-    def _mean(
-        self, metric: Metric, at: int, since: int, count: float, total: float, sides: Labels
-    ) -> Iterator[Sample]:
-        if count > 0 and not isnan(total):
-            ending = f"mean {spelled(metric.unit)}".strip()
-            yield from self.sample(metric, ending, at, total / count, sides, since=since)
-
-    def _grow(
-        self, metric: Metric, points: Sequence[Point], *, delta: bool
-    ) -> Mapping[Series, _Growth]:
-        """Take in a metric's points of one time; return the fresh growth of all its series.
+    def grow(self, metric: Metric, points: Sequence[Point], *, delta: bool) -> Iterable[Side]:
+        """Take in a metric's points of one time; return the fresh growth of all its series by side.
 
         Empty if nothing is new, or if the growth of any is not known.
         """
-        if not (new := dict(self._grown(metric, points, delta=delta))):
-            return {}
-        self._growths.setdefault(metric.key, {}).update(new)
-        return self._fresh(metric, points[0].at) or {}
-
-    def _fresh(self, metric: Metric, at: int) -> Mapping[Series, _Growth] | None:
-        """The latest growth of each series that is not stale; None if that of any is not known."""
-        every = self._growths.get(metric.key, {})
-        for series, growth in list(every.items()):
-            lasts = growth.at - growth.since if growth.rates else _NANO * STALE_MS
-            if 2 * (at - growth.at) > 3 * lasts:
-                del every[series]
-        return None if any(growth.rates is None for growth in every.values()) else dict(every)
-
-    def _by_side(
-        self, grown: Mapping[Series, _Growth]
-    ) -> Iterator[tuple[Labels, int, list[tuple[Labels, tuple[float, ...]]]]]:
-        """Yield (labels of a side, since when, labels and rates of its series) for each side."""
-        sides = grouped(
-            (tuple(label for label in labels if label[0] in _SIDES), (labels, growth))
-            for (labels, _), growth in grown.items()
-        )
-        for side, every in sides.items():
-            rates = [(labels, growth.rates) for labels, growth in every if growth.rates]
-            yield side, min(growth.since for _, growth in every), rates
-
-    def _grown(
-        self, metric: Metric, points: Sequence[Point], *, delta: bool
-    ) -> Iterator[tuple[Series, _Growth]]:
-        """Yield the growth of each series of a metric; all points are of one time."""
-        key = metric.key
-        exported = self._exported.get(key, 0)
-        is_known = any(growth.rates for growth in self._growths.get(key, {}).values())
+        key, at, is_new = metric.key, points[0].at, False
+        growths, exported = self._growths.setdefault(key, {}), self._exported.get(key, 0)
+        is_known = any(growth.rates for growth in growths.values())
         for point in sorted(points, key=lambda one: (key, one.labels, one.scope) not in self._last):
             series = point.labels, point.scope
             before = self._last.get((key, *series))
-            if before is not None and before.at == point.at:
+            if before is not None and before.at == at:
                 self.left_out.add("points that have the time of the point before")
                 continue
             self._last[key, *series] = point
@@ -244,23 +154,82 @@ class SeriesBook:
                 since = before.at
                 if before.since == point.since and before.values[0] <= point.values[0]:
                     base = before.values
-                if point.at - since > _NANO * STALE_MS:
+                if at - since > _NANO * STALE_MS:
                     since = max(since, exported)  # only series that move are exported
             elif not delta:
                 # A new set of attributes counts from the last point of the metric.
                 since = exported if is_known and not point.is_first else 0
-            if not 0 < since < point.at:
-                if delta and not since:
-                    self.left_out.add(f"{metric.name}: delta points without startTimeUnixNano")
-                elif not delta:
-                    yield series, _Growth(point.at, point.at, None)
-                continue
-            over = point.over or point.at - since
-            pairs = zip(point.values, base, strict=True)
-            rates = tuple((value - start) * 1e9 / over for value, start in pairs)
-            is_known = True
-            yield series, _Growth(point.at, since, rates)
-        self._exported[key] = max(exported, points[0].at)
+            if 0 < since < at:
+                over = point.over or at - since
+                pairs = zip(point.values, base, strict=True)
+                rates = tuple((value - start) * 1e9 / over for value, start in pairs)
+                growths[series] = _Growth(at, since, rates)
+                is_new = is_known = True
+            elif not delta:
+                growths[series], is_new = _Growth(at, at - _NANO * STALE_MS, ()), True
+            elif not since:
+                self.left_out.add(f"{metric.name}: delta points without startTimeUnixNano")
+        self._exported[key] = max(exported, at)
+        return _by_side(self._fresh(metric, at), delta=delta) if is_new else ()
+
+    def _fresh(self, metric: Metric, at: int) -> Mapping[_Key, _Growth]:
+        """The latest growth of each series that still counts; empty if any is not known."""
+        every = self._growths.get(metric.key, {})
+        for series, growth in list(every.items()):
+            if 2 * (at - growth.at) > 3 * (growth.at - growth.since):
+                del every[series]
+        return dict(every) if all(growth.rates for growth in every.values()) else {}
+
+    def rates(
+        self,
+        metric: Metric,
+        at: int,
+        grown: Iterable[Side],
+        failed: Callable[[Labels], bool] | None,
+    ) -> Iterator[Sample]:
+        """Yield a metric's growth per second, summed over its sets of attributes.
+
+        Both sides of a call stay apart. The growth of sets that ``failed`` is a signal, too.
+        """
+        for sides, since, rates in grown:
+            sums = {metric.name: sum(rate for _, (rate, *_) in rates)}
+            if failed is not None:
+                bad = (rate for labels, (rate, *_) in rates if failed(labels))
+                sums[f"{metric.name}_5xx"] = sum(bad)
+            for name, rate in sums.items():
+                own = attrs.evolve(metric, name=name)
+                yield from self.sample(own, PER_SECOND, at, rate, sides, since)
+
+    def distributions(self, metric: Metric, at: int, grown: Iterable[Side]) -> Iterator[Sample]:
+        """Yield how many were measured per second, and their mean, of growing counts and sums."""
+        for side in grown:
+            sides, since, rates = side
+            count = sum(count for _, (count, _) in rates)
+            yield from self.sample(metric, PER_SECOND, at, count, sides, since)
+            yield from self._mean(metric, at, side)
+
+    def means(self, metric: Metric, at: int) -> Iterator[Sample]:
+        """Yield the mean of a distribution, whose count and sum are metrics that end so.
+
+        Both have been read until ``at``.
+        """
+        of_sum, of_count = (
+            self._fresh(attrs.evolve(metric, name=f"{metric.name}_{end}"), at) for end in PAIR
+        )
+        both = {
+            key: _Growth(at, min(one.since, other.since), (*one.rates, *other.rates))
+            for key, one in of_count.items()
+            if (other := of_sum.get(key)) is not None
+        }
+        for side in _by_side(both):
+            yield from self._mean(metric, at, side)
+
+    def _mean(self, metric: Metric, at: int, side: Side) -> Iterator[Sample]:
+        sides, since, rates = side
+        count, total = (sum(each[place] for _, each in rates) for place in range(2))
+        if count > 0 and not isnan(total):
+            ending = f"mean {_in_words(metric.unit)}".strip()
+            yield from self.sample(metric, ending, at, total / count, sides, since)
 
     def sample(
         self, metric: Metric, end: str, at: int, value: float, labels: Labels = (), since: int = 0
@@ -268,10 +237,9 @@ class SeriesBook:
         """Yield a sample of a signal, which is named by the metric, its labels and an end."""
         signal, factor = self.names(metric.service, metric.name, labels, end)
         units = in_units(Decimal(value), factor)
-        if abs(units) < _TOO_LARGE:
+        if abs(units) <= MOST:
             instance = self._instance(metric)
-            at, since = at // 1_000_000, since // 1_000_000
-            yield Sample(at, metric.service, signal, units, instance, since)
+            yield Sample(at // _NANO, metric.service, signal, units, instance, since // _NANO)
         else:
             self.left_out.add(f"{metric.name}: values beyond 63 bits")
 
@@ -282,65 +250,33 @@ class SeriesBook:
             together[point.at] = together.get(point.at, 0.0) + point.values[0]
         for at, value in together.items():
             share = round(10_000 * value)
-            if 0 <= share < _TOO_LARGE:
+            if 0 <= share <= MOST:
                 instance = self._instance(metric)
-                yield Usage(at // 1_000_000, metric.service, share, instance=instance)
+                yield Usage(at // _NANO, metric.service, share, instance=instance)
             else:
                 self.left_out.add(f"{metric.name}: shares below 0, or beyond 63 bits")
 
     def _instance(self, metric: Metric) -> int:
         key = metric.service, metric.instance
-        self._valued.add((metric.service, metric.name))
         return self._instances.setdefault(key, len(self._instances) + 1)
 
 
-def without_holes(samples: Iterable[Sample]) -> Iterator[Sample]:
-    """Yield samples without rates over so long a time that the sample before is stale."""
-    for rows in grouped(((row.service, row.name, row.instance), row) for row in samples).values():
-        stale = stale_after(row.at for row in rows)
-        yield from (row for row in rows if row.at - (row.since or row.at) <= stale)
+def _by_side(grown: Mapping[_Key, _Growth], *, delta: bool = False) -> list[Side]:
+    sides = grouped(
+        (tuple(label for label in labels if label[0] in _SIDES), (labels, growth))
+        for (labels, _), growth in grown.items()
+    )
+    return [
+        (
+            side,
+            0 if delta else min(growth.since for _, growth in every),
+            [(labels, growth.rates) for labels, growth in every],
+        )
+        for side, every in sides.items()
+    ]
 
 
-def means(rows: Iterable[Measured]) -> Iterator[Measured]:
-    """Yield the last row of each round of instances, with the mean (half up) of their latest.
-
-    An instance counts no more once it has missed a value, by the usual interval of its series.
-    """
-    every = grouped(((row.service, getattr(row, "name", "")), row) for row in rows)
-    rounds = (row for series in every.values() for row in _rounds(series))
-    yield from sorted(rounds, key=lambda row: row.at)
-
-
-def _rounds(series: Iterable[Measured]) -> Iterator[Measured]:
-    """The rows of :func:`means` for one signal of one service."""
-    ordered = sorted(series, key=lambda row: row.at)
-    times = grouped((row.instance, row.at) for row in ordered).values()
-    steps = [step for each in times if (step := interval_of(each))]
-    fresh = min(STALE_MS, median_low(steps) * 3 // 2) if steps else STALE_MS
-    latest: dict[int, Measured] = {}
-    began: int | None = None
-    for row in ordered:
-        before = latest.get(row.instance)
-        if before is not None and began is not None and before.at >= began:  # a new round
-            yield _mean(latest.values(), began, fresh)
-            began = None
-        began = row.at if began is None else began
-        latest[row.instance] = row
-    if began is not None:
-        yield _mean(latest.values(), began, fresh)
-
-
-def _mean(last: Collection[Measured], began: int, fresh: int) -> Measured:
-    """The last row of a round, with the mean of the round and of other fresh values."""
-    newest = max(last, key=lambda row: row.at)
-    field, since = _AVERAGED[type(newest)], min(began, newest.at - fresh + 1)
-    values = (getattr(row, field) for row in last if row.at >= since)
-    known = [value for value in values if value is not None]
-    mean: Any = (2 * sum(known) + len(known)) // (2 * len(known)) if known else None
-    return attrs.evolve(newest, **{field: mean})
-
-
-def spelled(unit: str) -> str:
+def _in_words(unit: str) -> str:
     """A unit in words, without its annotations: ``{request}/s`` is ``per second``."""
     over, slash, under = _ANNOTATION.sub("", unit).partition("/")
     words = _UNITS.get(over, over)

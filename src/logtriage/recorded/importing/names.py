@@ -9,7 +9,7 @@ from logtriage.errors import BundleError
 from logtriage.recorded.figures import CUT
 from logtriage.recorded.importing.left_out import LeftOut
 
-#: The longest name of a service, or of a signal without its unit, in characters.
+#: The longest name of a service, of an alert, or of a signal without its unit, in characters.
 MAX_NAME: Final = 80
 #: The mark where a name was cut, which takes no other characters.
 _CUT_NAME: Final = "..."
@@ -77,9 +77,9 @@ def _runs_as(service: str, name: str) -> bool:
     return RELEASE.search(end) is not None or _WORD.search(end) is None
 
 
-def job_of(job: str) -> tuple[str, str]:
-    """The (service, namespace or nothing) of a job, which may be ``namespace/service``."""
-    space, _, service = job.rpartition("/")
+def named_in(label: str, value: str) -> tuple[str, str]:
+    """(service, namespace or nothing) that a label names; a job may be ``namespace/service``."""
+    space, _, service = value.rpartition("/") if label.endswith("job") else ("", "", value)
     return service, space
 
 
@@ -98,8 +98,8 @@ class Names:
         self._original: dict[str, str] = {}
         #: Rows by mark, which has the name, the namespace, and the workload of a container.
         self._marks: Counter[tuple[str, str, str]] = Counter()
-        #: Addresses of callees by mark.
-        self._addresses: dict[str, str] = {}
+        #: Addresses of callees.
+        self._addresses: set[str] = set()
         #: Names of services that are no mere addresses, and their namespaces as far as recorded.
         self._spaces: defaultdict[str, set[str]] = defaultdict(set)
         self._known_spaces: set[str] = set()
@@ -126,19 +126,18 @@ class Names:
         if space or workload:
             _checked(name, where)
             self._marks[name, space, workload] += 1
-            return _mark(name, space, workload)
+            return "/".join((name, space, workload))  # no plain name has a slash
         if name not in self._plain:
             self._plain[name] = self._new(name, where)
         plain = self._plain[name]
         if not is_address:
-            self._spaces[plain].update(())
+            self._spaces.setdefault(plain, set())
         return plain
 
     def address(self, name: str) -> str:
         """A mark of an address, which becomes the service that has it, or nothing."""
-        mark = f"/{name}"
-        self._addresses[mark] = name
-        return mark
+        self._addresses.add(name)
+        return f"/{name}"
 
     def fold(self) -> None:
         """Settle marks, and map the hosts of Kubernetes and Docker to their services; notes say so.
@@ -172,10 +171,10 @@ class Names:
                 )
                 final = max(ends, key=len, default=plain)
                 self._fold(plain, final, "the name is that of its container in Docker Compose")
-        for mark, address in self._addresses.items():
+        for address in self._addresses:
             match = _HOST.fullmatch(address)
             final = self.settled(address) if match is None else self.settled(match[1], match[2])
-            self.folded[mark] = final if final in self._original else ""
+            self.folded[f"/{address}"] = final if final in self._original else ""
 
     def _fold(self, plain: str, final: str, why: str) -> None:
         if final != plain and plain not in self.folded:
@@ -210,7 +209,7 @@ class Names:
         for name, space, workload in self._marks:
             plain = self(finals[bases.get((name, workload), name), space])
             self._spaces[plain].update(filter(None, (space,)))
-            self.folded[_mark(name, space, workload)] = plain
+            self.folded["/".join((name, space, workload))] = plain
 
     def _bases_of_containers(self) -> dict[tuple[str, str], str]:
         """The service of each container by its name and workload, where that is the workload."""
@@ -258,9 +257,10 @@ class Names:
 
     def known(self, name: str) -> str | None:
         """The plain name of a service that was named before, in any letter case; else None."""
-        if name in self._plain:
-            return self._plain[name]
-        plain = plain_name(name)
+        return self._plain.get(name) or self._alike(plain_name(name))
+
+    def _alike(self, plain: str) -> str | None:
+        """The plain name that is taken already, in any letter case; None if it is not."""
         if plain in self._original:
             return plain
         return next((each for each in self._original if each.casefold() == plain.casefold()), None)
@@ -287,10 +287,8 @@ class Names:
         free, number = plain, 2
         while free in self._original:
             free, number = f"{plain}-{number}", number + 1
-        other = self._original.get(plain) or next(
-            (each for each in self._original if each.casefold() == plain.casefold()), None
-        )
-        if other is not None:
+        if (alike := self._alike(plain)) is not None:
+            other = self._original[plain] if alike == plain else alike
             called = f"is called {free!r}: another is" if free != name else "has the letters of"
             self._left_out.note(f"{place}service {name!r:.80} {called} {other!r:.80}")
         self._original[free] = name
@@ -303,8 +301,3 @@ def _checked(name: str, where: str) -> str:
         place = where and f"{where}: "
         raise BundleError(f"{place}service {name!r:.80} has neither a letter nor a digit")
     return plain
-
-
-def _mark(name: str, space: str, workload: str) -> str:
-    """What stands for a service until all names are known; no plain name has a slash."""
-    return "/".join((name, space, workload))

@@ -12,14 +12,15 @@ from typing import Final
 import attrs
 
 from logtriage.recorded.condensing.log_heads import known_level
-from logtriage.recorded.condensing.log_text import read_line, read_message, trace_in
+from logtriage.recorded.condensing.log_text import read_message
 from logtriage.recorded.condensing.raw_rows import ChangeRow, LogRow, Scraped, Span
 from logtriage.recorded.importing.fields import Field, plain_id
-from logtriage.recorded.importing.metric_series import Labels, Metric
+from logtriage.recorded.importing.log_records import log_row
+from logtriage.recorded.importing.metric_series import Metric
 from logtriage.recorded.importing.names import workload_of
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.scraped import Kind, Series
-from logtriage.recorded.importing.span_attributes import callee_of, in_words, kind_of, outcome
+from logtriage.recorded.importing.span_attributes import in_words, span_of
 
 #: The prefix of severity numbers in words, as protobuf writes them.
 _SEVERITY: Final = "SEVERITY_NUMBER_"
@@ -99,16 +100,13 @@ def logs_of(payload: Field, reader: Reader) -> Iterator[LogRow | ChangeRow]:
                 raise severity.bad("a number from 0 to 24")
             logged_level = _LEVELS[(number - 1) // 4]
         body = in_words(any_value(record["body"])) or _exception(record["attributes"])
-        body = body or record["eventName"].text
-        line = read_line(body, logged_level)
         event = record["eventName"].text
+        row = log_row(at // 1_000_000, service, body or event, logged_level, record["traceId"].text)
         if event.startswith(_CHANGE):
             kind = event.removeprefix(_CHANGE) or "change"
-            at_ms = at // 1_000_000
-            yield ChangeRow(at_ms, service, kind, line.message, until=at_ms)
+            yield ChangeRow(row.at, service, kind, row.message, until=row.at)
         else:
-            trace = record["traceId"].text or trace_in(body)
-            yield LogRow(at // 1_000_000, service, *line, plain_id(trace))
+            yield row
 
 
 def _exception(field: Field) -> str:
@@ -125,24 +123,19 @@ def spans_of(payload: Field, reader: Reader) -> Iterator[Span | LogRow]:
         end = span["endTimeUnixNano"].whole
         if end is None or end < start:
             raise span["endTimeUnixNano"].bad("Unix nanoseconds, not before startTimeUnixNano")
-        about, parent = attributes(span["attributes"]), plain_id(span["parentSpanId"].text)
         kind = enumerated(span["kind"], KINDS, "SPAN_KIND_")
-        kind, callee = kind_of(kind, parent, span["name"].text, about), callee_of(kind, about)
-        status = enumerated(span["status"]["code"], _STATUSES, "STATUS_CODE_")
-        failed, told = outcome({"OK": False, "ERROR": True}.get(status), about)
-        yield Span(
+        row = Span(
             trace=trace,
             id=plain_id(span["spanId"].needed),
-            parent=parent,
+            parent=plain_id(span["parentSpanId"].text),
             service=service,
             start=start // 1000,
             duration=(end - start) // 1000,
-            failed=failed,
-            told=told,
-            peer=callee.plain(reader.names, span.where),
             kind="" if kind == KINDS[0] else kind,
-            tier=callee.tier,
         )
+        status = enumerated(span["status"]["code"], _STATUSES, "STATUS_CODE_")
+        said, about = {"OK": False, "ERROR": True}.get(status), attributes(span["attributes"])
+        yield span_of(row, span["name"].text, said, about, reader.names, span.where)
         for event in span["events"].items():
             if event["name"].text == "exception":
                 line = read_message("ERROR", _exception(event["attributes"]))
@@ -187,14 +180,21 @@ def _metric(row: Field, metric: Metric, scope: str, reader: Reader) -> Iterator[
     body = row[name]
     if not name:
         raise row.bad(f"a {', '.join(_BODIES[:-1])} or {_BODIES[-1]}")
-    is_spread, is_delta = name not in ("gauge", "sum"), name != "summary" and _is_delta(body)
+    is_spread, is_delta = name not in ("gauge", "sum"), False
+    metric = attrs.evolve(metric, is_distribution=is_spread)
+    if name != "summary":  # each point of a delta counts from the point before
+        temporality = body["aggregationTemporality"]
+        is_delta = enumerated(temporality, _TEMPORALITIES, "AGGREGATION_TEMPORALITY_") == "DELTA"
     counts, deltas = (Kind.SPREAD, Kind.SPREAD_DELTA) if is_spread else (Kind.COUNT, Kind.DELTA)
     kind = deltas if is_delta else counts
     if name == "gauge" or (name == "sum" and not body["isMonotonic"].flag):
         kind = Kind.LEVEL
-    for point in _points(body):
+    for point in body["dataPoints"].items():
+        if (point["flags"].whole or 0) & 1:  # nothing was recorded
+            continue
         at = point["timeUnixNano"].needed_epoch("nanoseconds")
-        labels, since = _labels_of(point), point["startTimeUnixNano"].since_epoch or 0
+        about, since = attributes(point["attributes"]), point["startTimeUnixNano"].since_epoch or 0
+        labels = tuple(sorted((key, in_words(value)) for key, value in about.items()))
         series = Series(metric, labels, kind, point.where, scope)
         if is_spread:
             count, total = float(point["count"].count), _or_nan(point["sum"])
@@ -211,7 +211,7 @@ def _number(point: Field, metric: Metric, reader: Reader) -> float | None:
         raise point.bad("a data point with asDouble or asInt")
     value = point["asDouble"].number if "asDouble" in point else point["asInt"].whole
     if value is None and point["asDouble"].value == "NaN":
-        reader.book.skip_nan(metric, point.where)
+        reader.scraped.skip_nan(metric, point.where)
     elif value is None:  # a whole number is always finite
         reader.left_out.add(f"{metric.name}: infinite values")
     return None if value is None else float(value)
@@ -229,27 +229,9 @@ def _quantile(row: Field, series: Series, at: int, reader: Reader) -> Iterator[S
         )
 
 
-def _points(body: Field) -> Iterator[Field]:
-    """Yield the data points, without those whose flags say that nothing was recorded."""
-    for point in body["dataPoints"].items():
-        if not (point["flags"].whole or 0) & 1:
-            yield point
-
-
 def _or_nan(field: Field) -> float:
     number = field.number
     return nan if number is None else number
-
-
-def _labels_of(point: Field) -> Labels:
-    about = attributes(point["attributes"])
-    return tuple(sorted((key, in_words(value)) for key, value in about.items()))
-
-
-def _is_delta(body: Field) -> bool:
-    """Whether each point counts from the point before, and is not cumulative."""
-    temporality = body["aggregationTemporality"]
-    return enumerated(temporality, _TEMPORALITIES, "AGGREGATION_TEMPORALITY_") == "DELTA"
 
 
 def attributes(field: Field) -> dict[str, object]:

@@ -10,10 +10,10 @@ from math import isfinite, isinf
 from typing import Final
 
 from logtriage.recorded.condensing.raw_rows import Scraped
+from logtriage.recorded.importing.answered import Answered
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.left_out import stem_of
 from logtriage.recorded.importing.reader import Reader
-from logtriage.recorded.importing.scraped import Answered
 
 #: Larger numbers are milliseconds, and no Unix seconds.
 _TOO_LATE: Final = 1e11

@@ -4,10 +4,11 @@ Those of OTLP say what they measure; their points come in batches, by scope and 
 Prometheus and of tables say neither that nor, alone, whose they are.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from enum import StrEnum
 from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Final
 
 import attrs
@@ -16,9 +17,11 @@ from logtriage._lib.grouping import grouped
 from logtriage.recorded.condensing.log_heads import SERVER_ERROR
 from logtriage.recorded.condensing.raw_rows import Sample, Scraped, Usage
 from logtriage.recorded.condensing.ticks import interval_of
+from logtriage.recorded.importing.answered import Answered
 from logtriage.recorded.importing.counters import PAIR, Moves, Named, counters_of
 from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.metric_series import Labels, Metric, Point, SeriesBook
+from logtriage.recorded.importing.signal_names import SignalNames
 
 #: Labels of counters with the status of an answer, and the status of a failed span.
 _STATUSES: Final = (
@@ -32,11 +35,6 @@ _TARGET: Final = ("cluster", "namespace", "job", "instance", "pod")
 _FEW: Final = 5
 #: More steps of a query than this without a new value are a hole.
 _HOLE: Final = 10
-
-
-def _target(labels: Labels) -> tuple[str, ...]:
-    every = dict(labels)
-    return tuple(every.get(key, "") for key in _TARGET)
 
 
 def _scrapes(changed: Mapping[int, bool]) -> dict[int, int]:
@@ -87,20 +85,6 @@ class Kind(StrEnum):
     SUM = "sum"
 
 
-#: Kinds that count since a process began.
-_SINCE_START: Final = (Kind.COUNT, Kind.SPREAD)
-
-
-@attrs.frozen
-class Answered:
-    """A series in an answer of Prometheus: ``name`` is the metric's own, or stands in for it."""
-
-    name: str
-    labels: Labels
-    is_named: bool
-    where: str = attrs.field(eq=False)
-
-
 @attrs.frozen
 class Series:
     """A series of OTLP or of a table, or of Prometheus once its service and its place are known.
@@ -114,29 +98,54 @@ class Series:
     where: str = attrs.field(eq=False)
     scope: str = ""
 
+    @property
+    def named(self) -> Named:
+        """The name of the metric, which is always its own."""
+        return self.metric.name, True
 
-def _named(series: Answered | Series) -> Named:
-    """The name of a series' metric, and whether it is the metric's own."""
-    if isinstance(series, Series):
-        return series.metric.name, True
-    return series.name, series.is_named
+    @property
+    def counts(self) -> bool:
+        """Whether it counts since a process began."""
+        return self.kind in (Kind.COUNT, Kind.SUM, Kind.SPREAD)
+
+
+@attrs.define
+class _Read:
+    """A series, and what was read of it."""
+
+    series: Answered | Series
+    #: What it measures, once everything is read; None if it is left out.
+    known: Series | None = None
+    rows: int = 0
+    moves: Moves = attrs.Factory(Moves)
+    #: The first times of answers that begin with it, which may have begun before.
+    starts: set[int] = attrs.Factory(set)
+
+
+@attrs.define
+class _Life:
+    """A process that counts a series: from when until when, and how its count moved."""
+
+    series: Series
+    since: int
+    until: int
+    value: float
+    moved: int = 0
+    falls: int = 0
 
 
 @attrs.define
 class ScrapedBook:
     """The series of all documents, each by its number."""
 
-    _series: list[Answered | Series] = attrs.Factory(list)
+    left_out: LeftOut
+    signals: SignalNames
+    _reads: list[_Read] = attrs.Factory(list)
     _numbers: dict[Answered | Series, int] = attrs.Factory(dict)
-    _moves: defaultdict[int, Moves] = attrs.Factory(lambda: defaultdict(Moves))
-    #: The metrics' own names.
-    _named: set[str] = attrs.Factory(set)
-    #: By number: the first times of answers that begin with it, which may have begun before.
-    _starts: defaultdict[int, set[int]] = attrs.Factory(lambda: defaultdict(set))
     #: Services and stems of metrics that are the counts and sums of distributions.
     _distributions: set[tuple[str, str]] = attrs.Factory(set)
-    #: Rows by number.
-    _rows: Counter[int] = attrs.Factory(Counter)
+    #: Services and metrics of OTLP with values that are NaN, and the places of the first.
+    _nan: dict[tuple[str, str], str] = attrs.Factory(dict)
     #: By target of Prometheus and time: whether any of its values changed.
     _scrapes: defaultdict[tuple[str, ...], dict[int, bool]] = attrs.Factory(
         lambda: defaultdict(dict)
@@ -150,165 +159,143 @@ class ScrapedBook:
         ``start`` is the first time of its document.
         """
         number, times = self._number(series), sorted(values)
-        self._starts[number].update(at for at in times[:1] if at <= (start or at))
+        read = self._reads[number]
+        read.rows += len(values)
+        read.starts.update(at for at in times[:1] if at <= (start or at))
         if len(values) > 1:
-            self._moves[number].add([values[at] for at in times])
+            read.moves.add([values[at] for at in times])
         if isinstance(series, Answered):
-            scrapes = self._scrapes[_target(series.labels)]
+            scrapes = self._scrapes[series.values(_TARGET)]
             for before, at in pairwise((times[:1] or [0]) + times):
                 scrapes[at] = scrapes.get(at, False) or values[at] != values[before]
         for at, value in values.items():
-            self._rows[number] += 1
             yield Scraped(number, 1_000_000 * at, (value,))
 
     def point(self, series: Series, at: int, since: int, *values: float) -> Scraped:
         """The row of a point of OTLP; times are in Unix ns."""
         number = self._number(series)
-        self._rows[number] += 1
+        self._reads[number].rows += 1
         return Scraped(number, at, values, since)
 
+    def skip_nan(self, metric: Metric, where: str) -> None:
+        """Leave out a value of OTLP that is NaN."""
+        self._nan.setdefault(metric.signal, where)
+
     def _number(self, series: Answered | Series) -> int:
-        number = self._numbers.setdefault(series, len(self._series))
-        if number == len(self._series):
-            self._series.append(series)
-            name, is_named = _named(series)
-            self._named.update((name,) if is_named else ())
+        number = self._numbers.setdefault(series, len(self._reads))
+        if number == len(self._reads):
+            self._reads.append(_Read(series))
         return number
 
     @property
-    def answered(self) -> dict[int, Answered]:
-        """The series of Prometheus by number."""
-        every = enumerate(self._series)
-        return {number: series for number, series in every if isinstance(series, Answered)}
+    def answered(self) -> list[Answered]:
+        """The series of Prometheus."""
+        return [series for series in self._numbers if isinstance(series, Answered)]
 
-    def rows_without(self, kept: Iterable[int]) -> int:
+    def rows_without(self, kept: Container[Answered]) -> int:
         """How many rows have series of Prometheus that are none of ``kept``."""
-        return sum(self._rows[number] for number in self.answered.keys() - {*kept})
+        others = (self._numbers[series] for series in self.answered if series not in kept)
+        return sum(self._reads[number].rows for number in others)
 
     def settle(
-        self,
-        metric_of: Mapping[int, tuple[Metric, Labels]],
-        names: Mapping[str, str],
-        note: Callable[[str], None],
+        self, metric_of: Mapping[Answered, tuple[Metric, Labels]], names: Mapping[str, str]
     ) -> None:
-        """Replace the series of Prometheus that have a metric, and give services final names."""
-        unknown = (
-            number
-            for number, series in enumerate(self._series)
-            if isinstance(series, Series) and series.kind is None
-        )
-        moves = grouped((_named(self._series[n]), self._moves[n]) for n in (*metric_of, *unknown))
-        counters = counters_of(moves, self._named, note)
-        for number, series in enumerate(self._series):
-            kind = Kind.COUNT if _named(series) in counters else Kind.LEVEL
+        """Say what each series measures, given those of Prometheus and final names of services."""
+        for read in self._reads:
+            series = read.series
             if isinstance(series, Series):
                 service = names.get(series.metric.service, series.metric.service)
-                metric = attrs.evolve(series.metric, service=service)
-                self._series[number] = attrs.evolve(series, metric=metric, kind=series.kind or kind)
-            elif number in metric_of:
-                self._series[number] = Series(*metric_of[number], kind, series.where)
-        halves = defaultdict[tuple[str, str], set[str]](set)
-        for series in self._series:
-            if isinstance(series, Series) and series.kind is Kind.COUNT:
-                stem, _, end = series.metric.name.rpartition("_")
-                halves[series.metric.service, stem].add(end)
-        self._distributions = {key for key, ends in halves.items() if ends.issuperset(PAIR)}
-        counts = (
-            (series.metric.name, self._rows[number])
-            for number, series in enumerate(self._series)
-            if isinstance(series, Series) and series.kind in _SINCE_START
-        )
-        for name, rows in grouped(counts).items():
+                read.known = attrs.evolve(
+                    series, metric=attrs.evolve(series.metric, service=service)
+                )
+            elif series in metric_of:
+                read.known = Series(*metric_of[series], None, series.where)
+        known = [(read, read.known) for read in self._reads if read.known is not None]
+        valued = {series.metric.signal for _, series in known}
+        for (mark, name), where in self._nan.items():
+            service = names.get(mark, mark)
+            if (service, name) not in valued:
+                self.left_out.add(f"{name} of {service}: NaN alone", where)
+        unclear = [(read, series) for read, series in known if series.kind is None]
+        own = {name for name, is_own in (series.named for series in self._numbers) if is_own}
+        moves = grouped((read.series.named, read.moves) for read, _ in unclear)
+        counters = counters_of(moves, own, self.left_out.note)
+        for read, series in unclear:
+            kind = Kind.COUNT if read.series.named in counters else Kind.LEVEL
+            read.known = attrs.evolve(series, kind=kind)
+        counting = [(read, read.known) for read in self._reads if read.known and read.known.counts]
+        halves = grouped(series.metric.half for _, series in counting if series.kind is Kind.COUNT)
+        self._distributions = {key for key, ends in halves.items() if {*ends}.issuperset(PAIR)}
+        for read, series in counting:
+            key, end = series.metric.half
+            if series.kind is Kind.COUNT and end == "sum" and key in self._distributions:
+                read.known = attrs.evolve(series, kind=Kind.SUM)
+        rows_of = grouped((series.metric.name, read.rows) for read, series in counting)
+        for name, rows in rows_of.items():
             if max(rows) == 1:
-                note(f"{name}: a counter needs two values in a series, and has one")
+                self.left_out.note(f"{name}: a counter needs two values in a series, and has one")
 
-    def samples(
-        self, rows: Callable[[], Iterable[Scraped]], book: SeriesBook
-    ) -> Iterator[Sample | Usage]:
+    def samples(self, rows: Callable[[], Iterable[Scraped]]) -> Iterator[Sample | Usage]:
         """Yield the samples of all rows, which come in order of time."""
-        failing = {
-            (series.metric.service, series.metric.name)
-            for series in self._series
-            if isinstance(series, Series) and _is_failed(series.labels)
-        }
-        places = {
-            series.metric: series.where for series in self._series if isinstance(series, Series)
-        }
-        for at, points in groupby(self._points(rows, book.left_out), key=lambda row: row[2].at):
-            pairs = dict[tuple[Metric, Metric], None]()
+        book = SeriesBook(self.left_out, self.signals)
+        known = [read.known for read in self._reads if read.known is not None]
+        failing = {series.metric.signal for series in known if _is_failed(series.labels)}
+        places = {series.metric: series.where for series in known}
+        for at, points in groupby(self._points(rows), key=lambda row: row[2].at):
+            distributions = dict[Metric, None]()
             for (metric, kind), row in grouped(((m, kind), one) for m, kind, one in points).items():
-                book.left_out.where = places.get(metric, "")
-                is_delta = kind in (Kind.DELTA, Kind.SPREAD_DELTA)
-                fails = (metric.service, metric.name) in failing
-                failed = _is_failed if fails else None
+                self.left_out.where = places.get(metric, "")
                 if kind is Kind.LEVEL:
                     yield from book.levels(metric, row)
-                elif kind in (Kind.SPREAD, Kind.SPREAD_DELTA):
-                    yield from book.distributions(metric, row, delta=is_delta)
-                elif kind is Kind.SUM:
-                    book.take_in(metric, row)
-                else:
-                    yield from book.rates(metric, row, delta=is_delta, failed=failed)
-                if (pair := self._pair(metric, kind)) is not None:
-                    pairs[pair] = None
-            for counts, sums in pairs:
-                metric = attrs.evolve(counts, name=counts.name.removesuffix("_count"))
-                yield from book.means(metric, at, counts, sums)
-
-    def _pair(self, metric: Metric, kind: Kind) -> tuple[Metric, Metric] | None:
-        """The count and the sum of the distribution that a metric of Prometheus is half of."""
-        stem, _, end = metric.name.rpartition("_")
-        if kind not in (Kind.COUNT, Kind.SUM) or (metric.service, stem) not in self._distributions:
-            return None
-        count, total = (attrs.evolve(metric, name=f"{stem}_{each}") for each in ("count", "sum"))
-        return (count, total) if end in PAIR else None
+                    continue
+                grown = book.grow(metric, row, delta=kind in (Kind.DELTA, Kind.SPREAD_DELTA))
+                if kind in (Kind.SPREAD, Kind.SPREAD_DELTA):
+                    yield from book.distributions(metric, at, grown)
+                elif kind is not Kind.SUM:
+                    failed = _is_failed if metric.signal in failing else None
+                    yield from book.rates(metric, at, grown, failed)
+                key, end = metric.half
+                if kind in (Kind.COUNT, Kind.SUM) and key in self._distributions and end in PAIR:
+                    distributions[attrs.evolve(metric, name=key[1])] = None
+            for metric in distributions:
+                yield from book.means(metric, at)
 
     def _points(
-        self, rows: Callable[[], Iterable[Scraped]], left_out: LeftOut
+        self, rows: Callable[[], Iterable[Scraped]]
     ) -> Iterator[tuple[Metric, Kind, Point]]:
         """Yield the points of all rows in order of time, with their metrics and what they are."""
         fresh = {target: _scrapes(times) for target, times in self._scrapes.items()}
         kept = {
-            number: fresh[target]
-            for series, number in self._numbers.items()
-            if isinstance(series, Answered) and fresh[target := _target(series.labels)]
-            if isinstance(now := self._series[number], Series) and now.kind is Kind.COUNT
+            number: times
+            for number, read in enumerate(self._reads)
+            if isinstance(read.series, Answered) and read.known and read.known.counts
+            if (times := fresh[read.series.values(_TARGET)])
         }
         if kept:
-            left_out.note(
+            self.left_out.note(
                 "times at which no value of a target changes are taken for repeats of a scrape, "
                 "and left out of rates"
             )
-        apart, unclear = self._writers(rows())
-        for (service, name), where in unclear.items():
-            left_out.add(
+        apart, falling = self._writers(rows())
+        for (service, name), where in falling.items():
+            self.left_out.add(
                 f"{name} of {service} falls without a restart, as counts of several processes do "
                 "that have no service.instance.id",
                 where,
             )
         for row in rows():
-            series = self._series[row.instance]
-            if not isinstance(series, Series):
+            read, scrapes = self._reads[row.instance], kept.get(row.instance)
+            if (series := read.known) is None or series.metric.signal in falling:
+                continue
+            if scrapes is not None and row.at not in scrapes:
                 continue
             metric, kind = series.metric, series.kind or Kind.LEVEL
-            scrapes = kept.get(row.instance)
-            if (metric.service, metric.name) in unclear or not (
-                scrapes is None or row.at in scrapes
-            ):
-                continue
             if (metric.service, metric.instance) in apart:
                 metric = attrs.evolve(metric, instance=f"{metric.instance} {row.since}")
-            stem, _, end = metric.name.rpartition("_")
-            if (
-                kind is Kind.COUNT
-                and end == "sum"
-                and (metric.service, stem) in self._distributions
-            ):
-                kind = Kind.SUM
             over = 0 if scrapes is None else 1_000_000 * scrapes[row.at]
-            is_first = row.at in self._starts[row.instance]
-            about = row.nano, row.since, series.labels, row.values
-            yield metric, kind, Point(*about, series.scope, over, is_first)
+            is_first = row.at in read.starts
+            about = row.nano, row.since, series.labels, row.values, series.scope
+            yield metric, kind, Point(*about, over, is_first)
 
     def _writers(
         self, rows: Iterable[Scraped]
@@ -318,26 +305,24 @@ class ScrapedBook:
         Processes are told apart by when they began, if they overlap; the others are (service, name)
         with a place.
         """
-        lives: dict[tuple[int, int], tuple[int, int]] = {}
-        moved, falls = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
-        last: dict[tuple[int, int], float] = {}
+        lives: dict[tuple[int, int], _Life] = {}
         for row in rows:
-            series = self._series[row.instance]
-            if not row.since or not isinstance(series, Series) or series.kind not in _SINCE_START:
-                continue
-            key, value = (row.instance, row.since), row.values[0]
-            lives[key] = lives.get(key, (row.nano, 0))[0], row.nano
-            moved[key] += value != last.get(key, value)
-            falls[key] += value < last.get(key, value)
-            last[key] = value
+            series = self._reads[row.instance].known
+            if row.since and series is not None and series.counts:
+                value = row.values[0]
+                new = _Life(series, row.nano, row.nano, value)
+                life = lives.setdefault((row.instance, row.since), new)
+                life.moved += value != life.value
+                life.falls += value < life.value
+                life.until, life.value = row.nano, value
         apart = set[tuple[str, str]]()
-        for (one, (_, until)), (other, (since, _)) in pairwise(sorted(lives.items())):
-            series = self._series[one[0]]
-            if one[0] == other[0] and since <= until and isinstance(series, Series):
-                apart.add((series.metric.service, series.metric.instance))
-        unclear: dict[tuple[str, str], str] = {}
-        for key, count in falls.items():
-            series = self._series[key[0]]
-            if count > 1 and 10 * count > moved[key] and isinstance(series, Series):
-                unclear.setdefault((series.metric.service, series.metric.name), series.where)
-        return apart, unclear
+        for ((one, _), before), ((other, _), after) in pairwise(
+            sorted(lives.items(), key=itemgetter(0))
+        ):
+            if one == other and after.since <= before.until:
+                apart.add((before.series.metric.service, before.series.metric.instance))
+        falling: dict[tuple[str, str], str] = {}
+        for life in lives.values():
+            if life.falls > 1 and 10 * life.falls > life.moved:
+                falling.setdefault(life.series.metric.signal, life.series.where)
+        return apart, falling

@@ -4,6 +4,7 @@ The fields of a document tell its format, so that names of files are free. The f
 :data:`SHAPES` that fits counts. Each file that gives nothing is named in a note.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -15,6 +16,7 @@ from logtriage.recorded.importing import alerts, kubernetes, log_records, otlp, 
 from logtriage.recorded.importing.alerts import SentAlert
 from logtriage.recorded.importing.csv_tables import TABLES, tables_of
 from logtriage.recorded.importing.fields import Field, sound
+from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.source_files import documents, json_files
 from logtriage.recorded.records import SCHEMA
@@ -33,21 +35,24 @@ class Shape(NamedTuple):
     alerts: bool = False
 
 
-def _has(
-    *paths: str, of: Callable[[Iterable[bool]], bool] = all, rows: Iterable[str] = ()
-) -> Callable[[Field], bool]:
-    """A check that a document has fields at ``paths``.
+#: ``data[].spans``: the items of a list, perhaps of an empty one, have spans; ``[+]``: of another.
+_ITEMS: Final = re.compile(r"(\w+)\[(\+?)\]\.(\w+)")
 
-    Where ``rows`` are given and ``data`` is a list, each of its items must have these fields.
-    """
 
-    def fits(document: Field) -> bool:
-        data = document["data"] if rows else document
-        if isinstance(data.value, list) and data.value:
-            return all(name in row for row in data.items() for name in rows)
-        return of(document.first(path).value is not None for path in paths)
+def _has(*alternatives: str) -> Callable[[Field], bool]:
+    """A check that a document has all fields of one of the alternatives; spaces separate fields."""
+    return lambda document: any(
+        all(_has_field(document, path) for path in paths.split()) for paths in alternatives
+    )
 
-    return fits
+
+def _has_field(document: Field, path: str) -> bool:
+    if (match := _ITEMS.fullmatch(path)) is None:
+        return document.first(path).value is not None
+    rows, needs_one, name = document[match[1]], match[2], match[3]
+    if not isinstance(rows.value, list) or (needs_one and not rows.value):
+        return False
+    return all(name in row for row in rows.items())
 
 
 def _otlp(document: Field, reader: Reader) -> Iterator[Row]:
@@ -63,30 +68,38 @@ SHAPES: Final = (
     Shape("span of Zipkin", traces.is_zipkin, traces.zipkin_spans),
     Shape("journald", _has("__REALTIME_TIMESTAMP"), log_records.journal),
     Shape("Loki", log_records.is_streams, log_records.streams),
-    Shape("logcli", _has("line", "timestamp"), log_records.stream_line),
-    Shape("Prometheus", _has("errorType", "data.resultType", of=any), prometheus.rows_of),
+    Shape("logcli", _has("line timestamp"), log_records.stream_line),
+    Shape("Prometheus", _has("errorType", "data.resultType"), prometheus.rows_of),
     _alert_shape(
         "alert of Alertmanager",
-        _has("labels", "startsAt"),
+        _has("labels startsAt"),
         lambda document, reader: alerts.labelled_alerts((document,), reader),
     ),
-    _alert_shape("webhook of Alertmanager or Grafana", alerts.is_webhook, alerts.webhook_alerts),
+    _alert_shape(
+        "webhook of Alertmanager or Grafana",
+        _has("alerts groupKey", "alerts version", "alerts receiver", "alerts orgId"),
+        alerts.webhook_alerts,
+    ),
     _alert_shape(
         "alerts of Prometheus",
-        _has("data.alerts", "data.groups", of=any, rows=("labels", "startsAt")),
+        _has("data.alerts", "data.groups", "data[+].labels data[+].startsAt"),
         alerts.prometheus_alerts,
     ),
-    _alert_shape("PagerDuty", alerts.is_pagerduty, alerts.pagerduty_alerts),
     _alert_shape(
-        "Opsgenie", _has("action", "alert.message", rows=("tinyId",)), alerts.opsgenie_alerts
+        "PagerDuty",
+        _has("event.event_type", "messages[].incident", "incidents[].created_at"),
+        alerts.pagerduty_alerts,
+    ),
+    _alert_shape(
+        "Opsgenie", _has("action alert.message", "data[+].tinyId"), alerts.opsgenie_alerts
     ),
     Shape("events of Kubernetes", kubernetes.is_kubernetes, kubernetes.changes_of),
     Shape(
-        "dependencies", _has("parent", "child", rows=("parent", "child")), traces.dependencies_of
+        "dependencies", _has("parent child", "data[+].parent data[+].child"), traces.dependencies_of
     ),
-    Shape("Jaeger", traces.is_jaeger, traces.jaeger_spans),
-    Shape("Elasticsearch", _has(*log_records.HITS, of=any), log_records.hits),
-    Shape("hit of Elasticsearch", log_records.is_hit, log_records.hit),
+    Shape("Jaeger", _has("data[].spans", "processes"), traces.jaeger_spans),
+    Shape("Elasticsearch", _has(*log_records.HITS), log_records.hits),
+    Shape("hit of Elasticsearch", _has("_index _source", "_index fields"), log_records.hit),
     Shape("log line", log_records.is_record, log_records.record),
 )
 #: What to export instead of an answer that says too little, by a field that this answer has.
@@ -107,33 +120,30 @@ def shape_of(document: Field) -> Shape:
     raise document.bad(f"of one of these formats: {names}{next(ways, '')}")
 
 
-def read_folder(
-    root: Path, reader: Reader, keep: Callable[[Row], bool], unkept: str, *, skip_bad: bool
-) -> None:
+def read_folder(root: Path, reader: Reader, keep: Callable[[Row], bool], unkept: str) -> None:
     """Read all rows of a folder.
 
     ``keep`` gets each row and says whether it is of use; ``unkept`` is the reason why none of a
-    file's is. With ``skip_bad``, lines and documents that cannot be read are counted instead of a
-    BundleError that names file, line and field.
+    file's is. A BundleError for a line or document that cannot be read names file, line and field.
     """
-    skipped = reader.left_out if skip_bad else None
-    for table in tables_of(root, reader, skipped):
+    left_out = reader.left_out
+    for table in tables_of(root, reader):
         counts = Counter[bool]()
         for record in table.records:
-            reader.left_out.where = record.where
-            counts.update(map(keep, sound(record, table.read, skipped)))
+            left_out.where = record.where
+            counts.update(map(keep, sound(record, table.read, left_out)))
         counts.update(map(keep, table.rest()))
-        _note(table.name, counts, "a row of the table", unkept, reader)
-    for path, name in json_files(root, TABLES, reader.left_out):
+        _note(table.name, counts, "a row of the table", unkept, left_out)
+    for path, name in json_files(root, TABLES, left_out):
         shapes, counts = dict[str, None](), Counter()
-        for document in documents(path, name, skipped):
+        for document in documents(path, name, left_out):
             if _is_ours(document):
-                reader.left_out.note(f"{name}: a bundle of recorded incidents, passed over")
+                left_out.note(f"{name}: a bundle of recorded incidents, passed over")
                 break
-            reader.left_out.where = document.where
-            counts.update(map(keep, sound(document, partial(_read, reader, shapes), skipped)))
+            left_out.where = document.where
+            counts.update(map(keep, sound(document, partial(_read, reader, shapes), left_out)))
         else:
-            _note(name, counts, ", ".join(shapes) or "no document", unkept, reader)
+            _note(name, counts, ", ".join(shapes) or "no document", unkept, left_out)
 
 
 def _read(reader: Reader, shapes: dict[str, None], document: Field) -> Iterable[Row]:
@@ -144,11 +154,11 @@ def _read(reader: Reader, shapes: dict[str, None], document: Field) -> Iterable[
     return shape.read(document, reader)
 
 
-def _note(name: str, counts: Counter[bool], what: str, unkept: str, reader: Reader) -> None:
+def _note(name: str, counts: Counter[bool], what: str, unkept: str, left_out: LeftOut) -> None:
     if not counts:
-        reader.left_out.note(f"{name}: nothing came of it: {what}")
+        left_out.note(f"{name}: nothing came of it: {what}")
     elif not counts[True]:
-        reader.left_out.add(unkept, f"{name}:1", counts.total())
+        left_out.add(unkept, f"{name}:1", counts.total())
 
 
 def _is_ours(document: Field) -> bool:

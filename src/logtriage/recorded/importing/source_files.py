@@ -123,8 +123,12 @@ def parsed(text: bytes, name: str, number: int | None = None) -> Any:
     try:
         return decoded(text.rstrip())
     except (ValueError, RecursionError) as error:
-        line = "" if number is None else f":{number + getattr(error, 'lineno', 1) - 1}"
-        raise BundleError(f"{name}{line}: not JSON: {error}") from None
+        raise _not_json(error, name, number) from None
+
+
+def _not_json(error: Exception, name: str, number: int | None) -> BundleError:
+    line = "" if number is None else f":{number + getattr(error, 'lineno', 1) - 1}"
+    return BundleError(f"{name}{line}: not JSON: {error}")
 
 
 def json_lines(file: IO[bytes], name: str) -> Iterator[tuple[str, Any]]:
@@ -165,12 +169,12 @@ def _is_json(root: Path, path: Path) -> bool:
     return _JSON_HEAD.match(first) is not None
 
 
-def documents(path: Path, name: str, left_out: LeftOut | None = None) -> Iterator[Field]:
+def documents(path: Path, name: str, left_out: LeftOut) -> Iterator[Field]:
     """Yield every document of a JSON file; the items of a list are documents.
 
     A file whose first line is a document holds one in each line (OTLP files, whatever they are
-    called). Any other file is documents that span lines. ``left_out`` counts text that is not JSON;
-    without it, such text is an error, which calls the file by its ``name``.
+    called). Any other file is documents that span lines. Text that is not JSON is bad input, of a
+    file of that ``name``.
     """
     with path.open("rb") as file:
         for number, value in _values(file, name, left_out):
@@ -194,7 +198,7 @@ def _flat(document: Field) -> Iterator[Field]:
         yield from item.items() if isinstance(item.value, list) else (item,)
 
 
-def _values(file: IO[bytes], name: str, left_out: LeftOut | None) -> Iterator[tuple[int, Any]]:
+def _values(file: IO[bytes], name: str, left_out: LeftOut) -> Iterator[tuple[int, Any]]:
     lines = while_sound(lines_of(file, name, MAX_JSON_LINE), name, left_out)
     number, line = next(((at, line) for at, line in lines if line.strip()), (0, b""))
     if not number:
@@ -208,46 +212,41 @@ def _values(file: IO[bytes], name: str, left_out: LeftOut | None) -> Iterator[tu
         if len(text) > MAX_DOCUMENT:
             limit = f"longer than {MAX_DOCUMENT >> 20} MiB"
             raise BundleError(f"{name}: {limit}, and not JSON lines")
-    rows = bytes(text).splitlines() if left_out is not None else []
+    rows = bytes(text).splitlines() if left_out.skips_bad else []
     if 2 * sum(map(_is_document, rows[:_SOME])) > min(len(rows), _SOME):
         yield from _by_line(enumerate(rows, number), name, left_out)  # the first line is torn
         return
     try:
         yield from _one_after_another(bytes(text), name, number)
     except BundleError as error:
-        if left_out is None:
-            raise
-        left_out.add(*_reason_and_place(error, name))
+        left_out.bad(error, _place_of(error, name))
 
 
 def while_sound(
-    lines: Iterator[tuple[int, bytes]], name: str, left_out: LeftOut | None
+    lines: Iterator[tuple[int, bytes]], name: str, left_out: LeftOut
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines up to damage of the file; without ``left_out``, damage is an error."""
+    """Yield the lines up to damage of the file, which is bad input."""
     try:
         yield from lines
     except BundleError as error:
-        if left_out is None:
-            raise
-        left_out.add(*_reason_and_place(error, name))
+        left_out.bad(error, _place_of(error, name))
 
 
 def _by_line(
-    lines: Iterable[tuple[int, bytes]], name: str, left_out: LeftOut | None
+    lines: Iterable[tuple[int, bytes]], name: str, left_out: LeftOut
 ) -> Iterator[tuple[int, Any]]:
     for number, line in lines:
         if line.strip():
             try:
                 yield number, parsed(line, name, number)
             except BundleError as error:
-                if left_out is None:
-                    raise BundleError(f"{error} ({SKIP_BAD})") from None
-                left_out.add("not JSON", f"{name}:{number}")
+                skippable = BundleError(f"{error} ({SKIP_BAD})")
+                left_out.bad(skippable, f"{name}:{number}", "not JSON")
 
 
-def _reason_and_place(error: BundleError, name: str) -> tuple[str, str]:
-    line, _, reason = str(error).removeprefix(f"{name}:").partition(": ")
-    return reason, f"{name}:{line}"
+def _place_of(error: BundleError, name: str) -> str:
+    line, _, _ = str(error).removeprefix(f"{name}:").partition(":")
+    return f"{name}:{line}"
 
 
 def _one_after_another(text: bytes, name: str, number: int) -> Iterator[tuple[int, Any]]:
@@ -264,8 +263,7 @@ def _one_after_another(text: bytes, name: str, number: int) -> Iterator[tuple[in
             line += content.count("\n", at, after)
             at = after
     except (ValueError, RecursionError) as error:
-        line = number + getattr(error, "lineno", 1) - 1
-        raise BundleError(f"{name}:{line}: not JSON: {error}") from None
+        raise _not_json(error, name, number) from None
 
 
 def _is_document(line: bytes) -> bool:

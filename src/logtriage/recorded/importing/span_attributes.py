@@ -1,11 +1,14 @@
-"""What the attributes of a span say beside its fields, in OTLP, Jaeger and Zipkin alike."""
+"""Spans of OTLP, Jaeger and Zipkin, whose attributes say more than their fields, in all alike."""
 
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple
+from typing import Final
+
+import attrs
 
 from logtriage.recorded.condensing.log_heads import SERVER_ERROR
+from logtriage.recorded.condensing.raw_rows import Span
 from logtriage.recorded.importing.names import Names
 
 #: Attributes with the callee of a client's span; the first that is there counts.
@@ -35,55 +38,53 @@ _URLS: Final = ("url.full", "http.url")
 _URL: Final = re.compile(r"\w+://(?:[^/@]*@)?([\w.-]+)")
 
 
-class Callee(NamedTuple):
-    """The name of a callee, empty if nothing names it; its tier, empty for no store.
+def span_of(
+    span: Span, name: str, said: bool | None, about: Mapping[str, object], names: Names, where: str
+) -> Span:
+    """The span with what its attributes say: its callee, its outcome, and whether it is a probe.
 
-    A store is called by its address, if nothing else names it. Another address is a callee only if
-    it is that of a known service.
-    """
-
-    name: str = ""
-    tier: str = ""
-    is_address: bool = False
-
-    def plain(self, names: Names, where: str) -> str:
-        """The plain name of the callee, or a mark of its address; empty if nothing names it."""
-        if self.is_address and not self.tier:
-            return names.address(self.name)
-        return names(self.name, where, is_address=self.is_address) if self.name else ""
-
-
-def callee_of(kind: str, about: Mapping[str, object]) -> Callee:
-    """The callee of a span of that kind, by its attributes: only clients and producers have one."""
-    if kind not in ("CLIENT", "PRODUCER"):
-        return Callee()
-    systems = {tier: system for tier, keys in _STORES.items() if (system := _first(about, keys))}
-    if peer := _first(about, _PEERS):
-        return Callee(peer, next(iter(systems), ""))
-    for tier, system in systems.items():
-        return Callee(_first(about, _ADDRESSES) or system, tier, is_address=True)
-    url = _URL.match(_first(about, _URLS))
-    address = _first(about, _ADDRESSES) or (url[1] if url else "")
-    return Callee(address, is_address=True) if address and kind == "CLIENT" else Callee()
-
-
-def kind_of(kind: str, parent: str, name: str, about: Mapping[str, object]) -> str:
-    """The kind of a span; INTERNAL for a probe that begins a trace, since no user waits for it."""
-    texts = (name, *(in_words(about.get(key)) for key in _PATHS))
-    probes = _first(about, _AGENTS).startswith(_PROBING) or any(map(_PROBED.fullmatch, texts))
-    return "INTERNAL" if kind == "SERVER" and not parent and probes else kind
-
-
-def outcome(said: bool | None, about: Mapping[str, object]) -> tuple[bool, bool]:
-    """(whether a span failed, whether anything says so).
-
-    ``said`` is what its own status says; for None the answer's status of HTTP or gRPC counts, where
-    only a server's error is a failure.
+    ``name`` is that of its operation. ``said``: whether its own status is an error; for None the
+    answer's status of HTTP or gRPC counts, where only a server's error is a failure. A probe that
+    begins a trace is INTERNAL, since no user waits for it.
     """
     http, grpc = _first(about, _HTTP), _first(about, _GRPC)
     if said is None and (http or grpc):
         said = SERVER_ERROR.fullmatch(http) is not None or grpc in _SERVER_FAULTS
-    return bool(said), said is not None
+    peer, tier = _callee(span.kind, about, names, where)
+    is_probe = span.kind == "SERVER" and not span.parent and _is_probe(name, about)
+    return attrs.evolve(
+        span,
+        failed=bool(said),
+        told=said is not None,
+        peer=peer,
+        kind="INTERNAL" if is_probe else span.kind,
+        tier=tier,
+    )
+
+
+def _callee(kind: str, about: Mapping[str, object], names: Names, where: str) -> tuple[str, str]:
+    """(plain name of the callee of a client or producer or nothing, its tier if it is a store).
+
+    A store is called by its address, if nothing else names it. Another address is a callee only if
+    it is that of a known service: its name is a mark until then.
+    """
+    if kind not in ("CLIENT", "PRODUCER"):
+        return "", ""
+    systems = {tier: system for tier, keys in _STORES.items() if (system := _first(about, keys))}
+    tier = next(iter(systems), "")
+    address = _first(about, _ADDRESSES)
+    if peer := _first(about, _PEERS):
+        return names(peer, where), tier
+    if tier:
+        return names(address or systems[tier], where, is_address=True), tier
+    url = _URL.match(_first(about, _URLS))
+    address = address or (url[1] if url else "")
+    return names.address(address) if address and kind == "CLIENT" else "", ""
+
+
+def _is_probe(name: str, about: Mapping[str, object]) -> bool:
+    texts = (name, *(in_words(about.get(key)) for key in _PATHS))
+    return _first(about, _AGENTS).startswith(_PROBING) or any(map(_PROBED.fullmatch, texts))
 
 
 def _first(about: Mapping[str, object], keys: Iterable[str]) -> str:

@@ -11,13 +11,7 @@ from pathlib import Path
 from logtriage._lib.printable import counted
 from logtriage.errors import BundleError
 from logtriage.recorded.condensing.raw_rows import Call, Dependency, Entry, Span, renamed
-from logtriage.recorded.condensing.spans_to_calls import (
-    Pair,
-    distinct,
-    orphans,
-    requests,
-    tiers_and_calls,
-)
+from logtriage.recorded.condensing.spans_to_calls import Pair, SpanTrees, tiers_and_calls
 from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.reader import Reader
 from logtriage.recorded.importing.shapes import Row, read_folder
@@ -50,7 +44,7 @@ def import_topology(
         BundleError: naming file, line and field; for a folder in which nobody calls anybody.
         OSError: if a file cannot be read.
     """
-    root, left_out = Path(directory), LeftOut()
+    root, left_out = Path(directory), LeftOut(skips_bad=skip_bad)
     counts: Counter[Pair] = Counter()
     spans: list[Span] = []
 
@@ -64,7 +58,7 @@ def import_topology(
         return isinstance(row, Span | Call | Dependency)
 
     reader = Reader(left_out)
-    read_folder(root, reader, keep, "rows, none of a call", skip_bad=skip_bad)
+    read_folder(root, reader, keep, "rows, none of a call")
     reader.names.fold()
     folded = reader.names.folded
     alone, entered = set[str](), set[str]()
@@ -72,8 +66,8 @@ def import_topology(
     for caller, callee in list(counts):
         count = counts.pop((caller, callee))
         counts[folded.get(caller, caller) if caller else None, folded.get(callee, callee)] += count
-    kept, _ = distinct(renamed(span, folded) for span in spans)
-    for call in requests(kept.values()):
+    trees = SpanTrees.of(renamed(span, folded) for span in spans)
+    for call in trees.requests():
         counts[call.caller, call.callee] += 1
         if call.tier:
             stores[call.callee] = call.tier
@@ -81,8 +75,7 @@ def import_topology(
             alone.add(call.callee)
         elif call.caller is None:
             entered.add(call.callee)
-    lost = sum(1 for _ in orphans(kept))
-    if lost:
+    if lost := sum(1 for _ in trees.orphans()):
         left_out.note(f"the parent of {counted(lost, 'span')} was not captured")
     layout = (
         Layout(name, tuple(_services(counts, stores, owner, left_out.note))) if counts else None

@@ -5,7 +5,7 @@ Jaeger's query service answers with ``{"data": [trace, …]}``; a trace has ``sp
 Zipkin (version 2) has lists of spans, or of traces that are lists of spans.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from logtriage.recorded.condensing.log_text import read_message
@@ -15,21 +15,13 @@ from logtriage.recorded.importing.log_records import is_record
 from logtriage.recorded.importing.names import Names
 from logtriage.recorded.importing.otlp import KINDS
 from logtriage.recorded.importing.reader import Reader
-from logtriage.recorded.importing.span_attributes import callee_of, in_words, kind_of, outcome
+from logtriage.recorded.importing.span_attributes import in_words, span_of
 
 _ZIPKIN: Final = ("CLIENT", "SERVER", "PRODUCER", "CONSUMER")
 _ABOVE: Final = ("CHILD_OF", "FOLLOWS_FROM")
 _ERRORS: Final = ("error", "exception")
 #: The fields of an error that make a log line, in this order.
 _TOLD: Final = ("exception.type", "exception.message", "error.kind", "message")
-
-
-def is_jaeger(document: Field) -> bool:
-    """Whether a document is Jaeger's: traces, or none."""
-    data = document["data"]
-    if isinstance(data.value, list):
-        return all("spans" in trace for trace in data.items())
-    return "processes" in document
 
 
 def dependencies_of(document: Field, reader: Reader) -> Iterator[Dependency]:
@@ -57,42 +49,31 @@ def _jaeger(span: Field, processes: Field, names: Names) -> Iterator[Span | LogR
     if duration is None or duration < 0:
         raise span["duration"].bad("microseconds from 0 on")
     trace, tags = plain_id(span["traceID"].needed), _tags(span["tags"])
-    kind, (failed, told) = in_words(tags.get("span.kind")).upper(), outcome(_said(tags), tags)
-    callee = callee_of(kind, tags)
+    kind = in_words(tags.get("span.kind")).upper()
     parents = (
         plain_id(reference["spanID"].needed)
         for reference in span["references"].items()
         if reference["refType"].text in _ABOVE and plain_id(reference["traceID"].text) == trace
     )
-    parent = next(parents, plain_id(span["parentSpanID"].text))
-    kind = kind_of(kind, parent, span["operationName"].text, tags)
-    yield Span(
+    row = Span(
         trace=trace,
         id=plain_id(span["spanID"].needed),
-        parent=parent,
+        parent=next(parents, plain_id(span["parentSpanID"].text)),
         service=service,
         start=start,
         duration=duration,
-        failed=failed,
-        told=told,
-        peer=callee.plain(names, span.where),
         kind=kind if kind in KINDS else "",
-        tier=callee.tier,
     )
+    error, status = tags.get("error"), tags.get("otel.status_code")
+    failed = error in (True, "true") or status == "ERROR"
+    said = None if error is None and status is None else failed
+    yield span_of(row, span["operationName"].text, said, tags, names, span.where)
     for log in span["logs"].items():
         fields = _tags(log["fields"])
         if fields.get("event") in _ERRORS or fields.get("level") in _ERRORS:
             text = ": ".join(in_words(fields[name]) for name in _TOLD if fields.get(name))
             at = log["timestamp"].since_epoch or start  # without a time, that of the span
             yield LogRow(at // 1000, service, *read_message("ERROR", text), trace)
-
-
-def _said(tags: Mapping[str, object]) -> bool | None:
-    """Whether the tags of a span of Jaeger say that it failed; None if they do not say."""
-    error, status = tags.get("error"), tags.get("otel.status_code")
-    if error is None and status is None:
-        return None
-    return error in (True, "true") or status == "ERROR"
 
 
 def _tags(field: Field) -> dict[str, object]:
@@ -116,22 +97,17 @@ def zipkin_spans(span: Field, reader: Reader) -> Iterator[Span]:
     kind = span["kind"].text
     if kind not in ("", *_ZIPKIN):
         raise span["kind"].bad(", ".join(_ZIPKIN))
-    remote = span["remoteEndpoint"]["serviceName"].text
-    parent, tags = plain_id(span["parentId"].text), span["tags"].fields
-    callee = callee_of(kind, tags | {"service.peer.name": remote})
+    tags = span["tags"].fields
     error = span["tags"]["error"].text not in ("", "false") if "error" in span["tags"] else None
-    failed, told = outcome(error, tags)
-    yield Span(
+    row = Span(
         trace=plain_id(span["traceId"].needed),
         id=plain_id(span["id"].needed),
-        parent=parent,
+        parent=plain_id(span["parentId"].text),
         service=reader.names(service, span.where),
         start=span["timestamp"].needed_epoch("microseconds"),
         duration=span["duration"].count,
-        failed=failed,
-        told=told,
-        peer=callee.plain(reader.names, span.where),
-        kind=kind_of(kind, parent, span["name"].text, tags) or "INTERNAL",
+        kind=kind or "INTERNAL",
         shared=span["shared"].flag,
-        tier=callee.tier,
     )
+    about = tags | {"service.peer.name": span["remoteEndpoint"]["serviceName"].text}
+    yield span_of(row, span["name"].text, error, about, reader.names, span.where)
