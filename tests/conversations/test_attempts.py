@@ -204,7 +204,8 @@ def test_a_session_goes_on_in_another_file_and_an_error_alone_may_end_it() -> No
     assert [len(one.transcript.actions) for one in found] == [6]
     alone = {"incident": INCIDENT, "session_id": "s", "error": "529"}
     for part in (rows[:3], [{"incident": INCIDENT, "session_id": "s", **one} for one in WHOLE[:8]]):
-        (cut,) = convert_files([lines([*part, alone])], on_beginnings=print)
-        assert (len(cut.transcript.actions), cut.transcript.status) == (3, "error: 529")
+        for twice in (part, [*part, part[-1]]):
+            (cut,) = convert_files([lines([*twice, alone])], on_beginnings=print)
+            assert (len(cut.transcript.actions), cut.transcript.status) == (3, "error: 529")
     (whole,) = convert_files([lines([*rows[:3], alone, *rows[3:]])], on_beginnings=print)
     assert whole.transcript.status == "completed"

@@ -301,7 +301,6 @@ def _asides(rows: Sequence[LogRow]) -> dict[LogRow, list[LogRow]]:
 
 def _end_at_errors(rows: Sequence[LogRow], kept: Kept, parts: Parts) -> None:
     """Take an error without messages as the last request of its session, if nothing follows it."""
-    order = {row: number for number, row in enumerate(rows)}
     groups = grouped((row.whose, row) for row in rows)
     for bare in [row for row in kept if row.is_cut and not row.digests.prefixes]:
         others = [row for row in groups[bare.whose] if row.digests.prefixes]
@@ -311,10 +310,10 @@ def _end_at_errors(rows: Sequence[LogRow], kept: Kept, parts: Parts) -> None:
         wholes = [row for row in others if row in kept and isinstance(row.result, Reading)]
         if not wholes:
             continue
-        whole = max(wholes, key=lambda row: order[row])
-        is_newest_first = all(order[part] > order[whole] for part in parts.get(whole, (bare,)))
-        places = [order[row] for row in others]
-        is_last = order[bare] < min(places) if is_newest_first else order[bare] > max(places)
+        whole = max(wholes, key=lambda row: row.number)
+        is_newest_first = all(part.number > whole.number for part in parts.get(whole, (bare,)))
+        numbers = [row.number for row in others]
+        is_last = bare.number < min(numbers) if is_newest_first else bare.number > max(numbers)
         if is_last and isinstance(whole.result, Reading) and isinstance(bare.result, Reading):
             kept[whole] = whole.cut_by(bare.result.transcript.status)
         _leave_out(bare, whole, kept, parts)

@@ -104,7 +104,7 @@ def convert_files(
     for number, source in enumerate(sources):
         read = [_read(*record, messages_at, options) for record in _records(source)]
         log = number if len(read) > 1 else None
-        rows += (attrs.evolve(row, log=log) for row in read)
+        rows += (attrs.evolve(row, log=log, number=n) for n, row in enumerate(read, len(rows)))
     kept, parts_of = attempts_of(rows)
 
     def read_joined(row: LogRow, conversation: Conversation) -> Result:

@@ -73,11 +73,12 @@ def names_of(row: Row, incident_at: str | None) -> Names:
 class LogRow:
     """A row of a file: its place, its transcript or error, and what it names.
 
-    ``log`` tells files of several rows apart, and ``whose`` (from the incident on) attempts, as far
-    as names can. ``trace`` is the row's trace if that has several rows. ``conversation`` is kept of
-    rows that may be a part of a conversation; ``opening`` is the first screen (tick 0) that it
-    shows. ``is_late``: it shows later screens, too, before the first reply. ``plays_nothing``: it
-    is a request from the beginning, with one reply at most, and holds no action.
+    ``number`` counts the rows of all files; ``log`` tells files of several rows apart, and
+    ``whose`` (from the incident on) attempts, as far as names can. ``trace`` is the row's trace if
+    that has several rows. ``conversation`` is kept of rows that may be a part of a conversation;
+    ``opening`` is the first screen (tick 0) that it shows. ``is_late``: it shows later screens,
+    too, before the first reply. ``plays_nothing``: it is a request from the beginning, with one
+    reply at most, and holds no action.
     """
 
     place: str
@@ -90,6 +91,7 @@ class LogRow:
     opening: str = ""
     is_late: bool = False
     plays_nothing: bool = False
+    number: int = 0
     log: int | None = None
     whose: tuple[object, ...] = ()
     trace: str | None = None
