@@ -20,20 +20,16 @@ from logtriage._lib.jsonvalues import absent
 from logtriage._lib.printable import counted
 from logtriage.conversations.attempts import attempts_of, without_parts_of_bad
 from logtriage.conversations.blocks import at
-from logtriage.conversations.digests import digests_of
 from logtriage.conversations.fields import Conversation, conversation_of
 from logtriage.conversations.joining import joined
 from logtriage.conversations.logrows import (
     LogRow,
     Names,
     Result,
-    begins_late,
     names_of,
-    plays_nothing,
-    screens_shown,
-    shown_first,
+    row_of_conversation,
 )
-from logtriage.conversations.rows import Reading, reading_of, spent_on, transcript_of_row
+from logtriage.conversations.rows import Reading, reading_of, transcript_of_row
 from logtriage.conversations.sessions import LINE
 from logtriage.conversations.shapes import (
     LINES,
@@ -144,22 +140,10 @@ def _read(
         conversation = conversation_of(value)
     except LogTriageError as error:
         bad, names = _error(error, place, line), _named(value, options[0])
-        return LogRow(place, line, bad, names=names, plays_nothing=is_no_chat(value))
+        return LogRow(place, line, bad, names, plays_nothing=is_no_chat(value))
     result = _result(place, line, conversation, options)
-    spent, digests = spent_on(conversation), digests_of(conversation)
-    is_late, turns = begins_late(conversation), len(spent.turns)
-    may_be_part = bool(conversation.messages or spent.is_failed) and (turns < 2 or is_late)
-    is_short = digests.before is not None if turns == 1 else spent.is_failed and not turns
-    is_whole = is_short and bool(digests.prefixes) and not is_late
-    first = screens_shown(shown_first(conversation))
-    ticks = {screen.tick for screen in first}
-    return LogRow(
-        *(place, line, result, digests, spent, names_of(conversation.row, options[0])),
-        conversation=conversation if may_be_part else None,
-        opening=next((screen.text for screen in first if screen.tick == 0), ""),
-        is_late=len(ticks) > 1,
-        plays_nothing=is_whole and plays_nothing(conversation, result),
-    )
+    names = names_of(conversation.row, options[0])
+    return row_of_conversation(place, line, conversation, result, names)
 
 
 def _named(row: object, incident_at: str | None) -> Names:

@@ -1,6 +1,7 @@
 """Find the messages in a row, who played, and what went wrong."""
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from math import inf
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from logtriage.conversations.blocks import at, decoded
 from logtriage.conversations.counts import Counts, noted, usage_in
 from logtriage.conversations.dialects import messages_of
 from logtriage.conversations.failures import failed, failure_of_message
-from logtriage.conversations.messages import Message, is_from_agent
+from logtriage.conversations.messages import Answer, Message, answers_of, is_from_agent
 from logtriage.conversations.sessions import is_message
 from logtriage.conversations.shapes import (
     UNREAD,
@@ -52,6 +53,11 @@ class Conversation:
     messages: tuple[Message, ...]
     prompt: tuple[Message, ...] = ()
     counts: Counts = attrs.field(factory=dict)
+
+    def shown_first(self) -> list[Answer]:
+        """What was shown before the agent's first reply."""
+        told = takewhile(lambda one: not is_from_agent(one), (*self.prompt, *self.messages))
+        return [answer for message in told for answer in answers_of(message)]
 
 
 def conversation_of(row: object) -> Conversation:

@@ -15,7 +15,7 @@ from logtriage.conversations.blocks import at
 from logtriage.conversations.counts import total_of_parts
 from logtriage.conversations.failures import is_note
 from logtriage.conversations.fields import Conversation
-from logtriage.conversations.logrows import LogRow, Result, shown_first, ticks_of
+from logtriage.conversations.logrows import LogRow, Result
 from logtriage.conversations.messages import is_from_agent, text_of
 from logtriage.conversations.playing import JOIN
 from logtriage.conversations.rows import Reading
@@ -57,9 +57,7 @@ def _is_fragment(row: LogRow) -> bool:
     """Whether a row is a part: refused without a reply, or one reply that is no whole attempt."""
     if not row.turns:
         return isinstance(row.result, TranscriptError)
-    closes = isinstance(row.result, Reading) and row.result.is_closed
-    starts = row.conversation is not None and 0 in ticks_of(shown_first(row.conversation))
-    return _is_one_reply(row) and not (starts and closes)
+    return _is_one_reply(row) and not (row.opening and row.is_closed)
 
 
 def _is_log(group: Sequence[LogRow]) -> bool:
@@ -106,7 +104,7 @@ def _conversations(group: Sequence[LogRow]) -> Iterator[list[LogRow]]:
             yield [row]
             continue
         begun = any(part.turns for part in threads.get(thread, ()))
-        if begun and 0 in ticks_of(shown_first(conversation)):
+        if begun and row.opening:
             yield threads.pop(thread)  # its next attempt begins
         threads.setdefault(thread, []).append(row)
     # An attempt may break off after its first request.

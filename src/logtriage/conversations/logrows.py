@@ -14,11 +14,11 @@ import attrs
 from logtriage._lib.grouping import grouped
 from logtriage.conversations.blocks import at
 from logtriage.conversations.counts import Spent
-from logtriage.conversations.digests import Digests
+from logtriage.conversations.digests import Digests, digests_of
 from logtriage.conversations.fields import Conversation, model_of, named_agent_of
-from logtriage.conversations.messages import Answer, answers_of, is_from_agent, text_of
-from logtriage.conversations.rows import Reading
-from logtriage.conversations.screens import Screen, text_screens
+from logtriage.conversations.messages import is_from_agent, text_of
+from logtriage.conversations.rows import Reading, spent_on
+from logtriage.conversations.screens import screens_of
 from logtriage.conversations.sessions import ATTEMPTS, SESSIONS, TRACES, thread_in
 from logtriage.conversations.shapes import INCIDENT_AT, Row
 from logtriage.conversations.wires import calls_of, name_of
@@ -73,23 +73,24 @@ def names_of(row: Row, incident_at: str | None) -> Names:
 class LogRow:
     """A row of a file: its place, its transcript or error, and what it names.
 
-    ``number`` counts the rows of all files; ``log`` tells files of several rows apart, and
-    ``whose`` (from the incident on) attempts, as far as names can. ``trace`` is the row's trace if
-    that has several rows. ``conversation`` is kept of rows that may be a part of a conversation;
-    ``opening`` is the first screen (tick 0) that it shows. ``is_late``: it shows later screens,
-    too, before the first reply. ``plays_nothing``: it is a request from the beginning, with one
-    reply at most, and holds no action.
+    ``conversation`` is kept of rows that may be a part of a conversation. Before the first reply a
+    row shows its ``opening``, the first screen (tick 0), and later screens if it ``is_late``; it
+    ``begins_late`` if its first messages are later ones of a conversation. ``plays_nothing``: it is
+    a request from the beginning, with one reply at most, and holds no action. ``number`` counts the
+    rows of all files; ``log`` tells files of several rows apart, and ``whose`` (from the incident
+    on) attempts, as far as names can. ``trace`` is the row's trace if that has several rows.
     """
 
     place: str
     line: int | None
     result: Result
+    names: Names = attrs.field(factory=Names)
     digests: Digests = attrs.field(factory=Digests)
     spent: Spent = attrs.field(factory=Spent)
-    names: Names = attrs.field(factory=Names)
     conversation: Conversation | None = None
     opening: str = ""
     is_late: bool = False
+    begins_late: bool = False
     plays_nothing: bool = False
     number: int = 0
     log: int | None = None
@@ -129,11 +130,6 @@ class LogRow:
         return self.spent.is_failed or self.digests.end in self.digests.replies
 
     @property
-    def begins_late(self) -> bool:
-        """Whether its first messages are later ones of a conversation."""
-        return self.conversation is not None and begins_late(self.conversation)
-
-    @property
     def is_fragment(self) -> bool:
         """Whether it begins in the middle of a conversation."""
         return self.begins_late or self.digests.before is None or not self.turns
@@ -157,6 +153,39 @@ class LogRow:
 
     def __str__(self) -> str:
         return self.place if self.line is None else f"{self.place}:{self.line}"
+
+
+def row_of_conversation(
+    place: str, line: int | None, conversation: Conversation, result: Result, names: Names
+) -> LogRow:
+    """The row of a conversation and its transcript, or the error in it."""
+    digests, spent = digests_of(conversation), spent_on(conversation)
+    shown = conversation.shown_first()
+    screens = screens_of(shown)
+    opening = next((screen.text for screen in screens if screen.tick == 0), "")
+    begins_late = not opening and (bool(screens) or any(answer.to_call for answer in shown))
+    turns = len(spent.turns)
+    may_be_part = bool(conversation.messages or spent.is_failed) and (turns < 2 or begins_late)
+    is_short = digests.before is not None if turns == 1 else spent.is_failed and not turns
+    is_whole = is_short and bool(digests.prefixes) and not begins_late
+    return LogRow(
+        *(place, line, result, names, digests, spent),
+        conversation=conversation if may_be_part else None,
+        opening=opening,
+        is_late=len({screen.tick for screen in screens}) > 1,
+        begins_late=begins_late,
+        plays_nothing=is_whole and not _plays(conversation, result),
+    )
+
+
+def _plays(conversation: Conversation, result: Result) -> bool:
+    """Whether a conversation holds an action."""
+    if isinstance(result, Reading):
+        return len(result.transcript.actions) > len(result.unread)
+    replies = [message for message in conversation.messages if is_from_agent(message)]
+    calls = [call for reply in replies for call in calls_of(reply)]
+    in_text = any("action_type" in text_of(reply) for reply in replies)
+    return in_text or any(name_of(call) in SOLO_TOOLS for call in calls)
 
 
 def identified(rows: Sequence[LogRow]) -> list[LogRow]:
@@ -205,42 +234,3 @@ def _adopted(row: LogRow, owners: Sequence[LogRow]) -> LogRow:
     ((whose, trace), owner) = next(iter(fitting.items()))
     names = attrs.evolve(owner.names, id=row.names.id)
     return attrs.evolve(row, names=names, whose=whose, trace=trace)
-
-
-def shown_first(conversation: Conversation) -> list[Answer]:
-    """What was shown before the agent's first reply."""
-    shown: list[Answer] = []
-    for message in (*conversation.prompt, *conversation.messages):
-        if is_from_agent(message):
-            break
-        shown += answers_of(message)
-    return shown
-
-
-def screens_shown(answers: Sequence[Answer]) -> list[Screen]:
-    """The screens in answers."""
-    return [screen for answer in answers for screen in text_screens(answer.text)]
-
-
-def ticks_of(answers: Sequence[Answer]) -> set[int]:
-    """The ticks of the screens in answers."""
-    return {screen.tick for screen in screens_shown(answers)}
-
-
-def begins_late(conversation: Conversation) -> bool:
-    """Whether the first messages answer a call, or are a later screen than the first."""
-    answers = shown_first(conversation)
-    late = any(answer.to_call for answer in answers) or bool(ticks_of(answers))
-    return late and 0 not in ticks_of(answers)
-
-
-def plays_nothing(conversation: Conversation, result: Result) -> bool:
-    """Whether a conversation is one reply at most, and holds no action."""
-    replies = [message for message in conversation.messages if is_from_agent(message)]
-    if isinstance(result, Reading):
-        played = len(result.transcript.actions) > len(result.unread)
-    else:
-        calls = [name_of(call) for reply in replies for call in calls_of(reply)]
-        texts = map(text_of, replies)
-        played = any(name in SOLO_TOOLS for name in calls) or any("action_type" in t for t in texts)
-    return not played

@@ -1,7 +1,7 @@
 """Turn a row of a framework's file, a conversation of an incident, into a transcript."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -24,7 +24,14 @@ from logtriage.conversations.fields import (
 )
 from logtriage.conversations.messages import Message, answers_of, is_from_agent, text_of
 from logtriage.conversations.playing import played
-from logtriage.conversations.screens import Screen, closed_after, mismatch, screens_in, text_screens
+from logtriage.conversations.screens import (
+    Screen,
+    closed_after,
+    mismatch,
+    screens_in,
+    screens_of,
+    text_screens,
+)
 from logtriage.conversations.shapes import INCIDENT_AT, Row, is_team_row
 from logtriage.conversations.teams import joint_transcript
 from logtriage.conversations.wires import Style, steps_of_conversation, turns_of
@@ -157,7 +164,7 @@ def reading_of(
             raise InvalidInput("what the environment shows, and no reply of the agent")
         shown = played(incident, messages, steps)
     except InvalidInput as error:
-        first = {screen.text for screen in _screens_of(conversation.messages) if screen.tick == 0}
+        first = {screen.text for screen in _openings(conversation.messages)}
         if len(first) > 1:
             what = f"first screens of {len(first)} incidents; split them, or take the transcripts"
             error = InvalidInput(f"{error}; it has {what} of a run of logtriage mcp")
@@ -238,7 +245,7 @@ def _incident(conversation: Conversation, incident_at: str | None, resolve: Reso
             raise TranscriptError(f"{path}: expected an incident id, got {json_kind(name)}")
     named = wanted
     if incident_at is None:
-        named = _named_in((*conversation.prompt, *conversation.messages))
+        named = _named_in(conversation)
     if named is not None:
         return resolve(named)
     raise TranscriptError(
@@ -285,28 +292,24 @@ def _opening(message: Message, incident: Incident) -> Screen | None:
     return screens[0] if screens and screens[0].tick == 0 else None
 
 
-def _named_in(messages: Sequence[Message]) -> str | None:
+def _named_in(conversation: Conversation) -> str | None:
     """The id that stands before the agent's first message; else that of the first screen shown.
 
     None if several ids stand there, or if no incident searched has that screen.
     """
-    texts: list[str] = []
-    for message in messages:
-        if is_from_agent(message):
-            break
-        texts += (answer.text for answer in answers_of(message))
-    named = {name for text in texts for name in _ID.findall(text)}
+    shown = conversation.shown_first()
+    named = {name for answer in shown for name in _ID.findall(answer.text)}
     if named:
         return named.pop() if len(named) == 1 else None
-    first = next((screen for screen in _screens_of(messages) if screen.tick == 0), None)
-    return None if first is None else _id_by_screen(first)
+    openings = _openings((*conversation.prompt, *conversation.messages))
+    return _id_by_screen(openings[0]) if openings else None
 
 
-def _screens_of(messages: Sequence[Message]) -> Iterator[Screen]:
-    """The screens that others than the agent show in messages."""
+def _openings(messages: Sequence[Message]) -> list[Screen]:
+    """The first screens (tick 0) that others than the agent show in messages."""
     others = (message for message in messages if not is_from_agent(message))
-    shown = (answer.text for message in others for answer in answers_of(message))
-    return (screen for text in shown for screen in text_screens(text))
+    shown = screens_of(answer for message in others for answer in answers_of(message))
+    return [screen for screen in shown if screen.tick == 0]
 
 
 def _id_by_screen(first: Screen) -> str | None:

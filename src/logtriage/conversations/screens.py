@@ -5,11 +5,12 @@ A screen may stand in a string of JSON, have lines of the harness around it, or 
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import attrs
 
+from logtriage.conversations.messages import Answer
 from logtriage.incident import Incident
 from logtriage.rendering import Style
 
@@ -85,6 +86,11 @@ def screens_in(text: str, incident: Incident) -> list[Screen]:
         if int(mark[2]) == incident.horizon
     ]
     return sorted(screens, key=lambda screen: -screen.tick)
+
+
+def screens_of(answers: Iterable[Answer]) -> list[Screen]:
+    """The screens of style ``text`` in answers, in order."""
+    return [screen for answer in answers for screen in text_screens(answer.text)]
 
 
 def text_screens(text: str) -> list[Screen]:
