@@ -49,11 +49,17 @@ def decoded(text: str) -> Any:
         return None
 
 
+def opened(value: Any) -> Any:
+    """The object or list in a JSON text; any other value as it is."""
+    is_json = isinstance(value, str) and value.lstrip()[:1] in ("{", "[")
+    inside = decoded(value) if is_json else None
+    return value if inside is None else inside
+
+
 def at(row: object, path: str) -> Any:
     """The value at a dotted path; None if there is none. Objects on the path may be JSON texts."""
     for key in path.split("."):
-        if isinstance(row, str) and row.startswith("{"):  # the info of verifiers
-            row = decoded(row)
+        row = opened(row)  # the info of verifiers is a text
         row = row.get(key) if isinstance(row, Mapping) else None
     return row
 

@@ -8,7 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Final
 from warnings import warn
@@ -20,6 +20,7 @@ from logtriage._lib.jsonvalues import absent
 from logtriage._lib.printable import counted
 from logtriage.conversations.attempts import attempts_of, without_parts_of_bad
 from logtriage.conversations.blocks import at
+from logtriage.conversations.dialects import Shape
 from logtriage.conversations.fields import Conversation, conversation_of
 from logtriage.conversations.joining import joined
 from logtriage.conversations.logrows import (
@@ -31,16 +32,7 @@ from logtriage.conversations.logrows import (
 )
 from logtriage.conversations.rows import Reading, reading_of, transcript_of_row
 from logtriage.conversations.sessions import LINE
-from logtriage.conversations.shapes import (
-    LINES,
-    MARKED_LINES,
-    Lines,
-    as_row,
-    is_no_chat,
-    reply_beside,
-    rows_in,
-    unpaged,
-)
+from logtriage.conversations.shapes import LINES, as_row, is_no_chat, reply_beside, rows_in, unpaged
 from logtriage.conversations.wires import Style
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import LogTriageError, SealError, TranscriptError
@@ -180,9 +172,9 @@ def _records(source: Source) -> Iterator[_Record]:
             yield from _records(stream)
         return
     name = str(getattr(source, "name", "<stream>"))
-    by_shape: dict[Lines, list[_Record]] = {}
+    by_shape: dict[Shape, list[_Record]] = {}
     empty = True
-    for place, line, value in _rows_of_pages(_values(unpacked(source, name), name)):
+    for place, line, value in _items(unpacked(source, name), name):
         empty = False
         shapes = (shape for shape in LINES if isinstance(value, Mapping) and shape.fits(value))
         if (shape := next(shapes, None)) is not None:
@@ -193,7 +185,7 @@ def _records(source: Source) -> Iterator[_Record]:
     if empty:
         raise TranscriptError("empty: there is nothing to convert", source=name)
     for shape, records in by_shape.items():
-        rows = shape.rows([value for _, _, value in records if isinstance(value, Mapping)])
+        rows = shape.read([value for _, _, value in records])
         if not rows:
             place, line, _ = records[0]
             yield place, line, TranscriptError(f"no conversation in the lines of {shape.writers}")
@@ -206,65 +198,53 @@ def _records(source: Source) -> Iterator[_Record]:
             seen[number] += 1
 
 
-def _rows_of_pages(records: Iterable[_Record]) -> Iterator[_Record]:
-    for place, line, value in records:
-        for number, row in enumerate(rows := unpaged(value)):
-            yield place if rows == [value] else f"{place}[{number}]", line, row
+def _items(stream: Any, name: str) -> Iterator[_Record]:
+    """The values in a file; those in the list of a document, or on a page, are values, too."""
+    for line, value in _values(stream, name):
+        is_list = line is None and isinstance(value, list)
+        for inside, item in rows_in(value) if is_list else [("", value)]:
+            for number, row in unpaged(item):
+                yield f"{name}{inside}{number}", line, row
 
 
-def _values(stream: Any, name: str) -> Iterator[_Record]:
-    """The JSON values in a file: one on each line, or one document over all lines."""
-    lines: Iterator[tuple[int, Any]] = (
+def _values(stream: Any, name: str) -> Iterator[tuple[int | None, Any]]:
+    """(line, JSON value) for each line of a file; without a line, the document over all lines."""
+    lines: Iterable[tuple[int, Any]] = (
         (n, line) for n, line in numbered_lines(stream) if line is None or line.strip()
     )
-    first = next(lines, None)
-    if first is None:
+    head = list(islice(lines, 2))
+    if not head:
         return
-    number, line = first
-    is_document = name.removesuffix(".gz").endswith(".json")
+    lines = chain(head, lines)
+    _, line = head[0]
     value = _decoded(line)
+    is_document = name.removesuffix(".gz").endswith(".json")
     if isinstance(value, TranscriptError) and line is not None:
-        rest = _other_lines(lines, len(line))
-        texts = [line, *(text for _, text in rest if text is not None)]
-        whole = _decoded(line[:0].join(texts))  # joined by "" or b""
+        lines = _all_of(lines)
+        whole = _decoded(line[:0].join(text for _, text in lines if text is not None))
         if not isinstance(whole, TranscriptError):
-            yield from _document(whole, name)
+            yield None, whole
             return
         if is_document:
             raise TranscriptError(whole.reason, source=name)
-        lines = iter(rest)
-    elif is_document and not isinstance(value, TranscriptError):
-        second = next(lines, None)
-        if second is None:
-            yield from _document(value, name)
-            return
-        lines = chain((second,), lines)
-    yield name, number, value
-    for number, line in lines:
-        yield name, number, _decoded(line)
+    elif is_document and len(head) == 1 and line is not None:
+        yield None, value
+        return
+    for number, text in lines:
+        yield number, _decoded(text)
 
 
-def _other_lines(lines: Iterator[tuple[int, Any]], size: int) -> list[tuple[int, Any]]:
-    rest = []
+def _all_of(lines: Iterable[tuple[int, Any]]) -> list[tuple[int, Any]]:
+    size, found = 0, []
     for number, line in lines:
         size += 0 if line is None else len(line)
-        rest.append((number, line))
+        found.append((number, line))
         if size > MAX_DOCUMENT:
             limit = f"{MAX_DOCUMENT >> 20} MiB"
             raise TranscriptError(
                 f"neither JSON a line nor a document of at most {limit}", line=number
             )
-    return rest
-
-
-def _document(document: Any, name: str) -> Iterator[_Record]:
-    items = document if isinstance(document, list) else unpaged(document)
-    first = [item for item in items[:1] if isinstance(item, Mapping)]
-    if any(shape.fits(item) for item in first for shape in MARKED_LINES):
-        yield from ((f"{name}[{number}]", None, item) for number, item in enumerate(items))
-    else:
-        for inside, row in rows_in(document):
-            yield f"{name}{inside or '[0]'}", None, row
+    return found
 
 
 def _decoded(text: str | bytes | None) -> Any:

@@ -32,11 +32,14 @@ _DEEPEST: Final = 3
 
 
 class Shape(NamedTuple):
-    """A form of messages. ``fits`` recognises it; ``read`` takes the value and its place."""
+    """A form in which others keep data: ``fits`` recognises it, and ``read`` brings it into ours.
+
+    Readers of messages take the value and its place.
+    """
 
     writers: str
-    fits: Callable[[Message], bool]
-    read: Callable[[Message, str], Messages]
+    fits: Callable[[Any], bool]
+    read: Callable[..., Any]
 
 
 def messages_of(raw: object) -> Messages:
@@ -73,7 +76,7 @@ def _read(raw: Message, where: str) -> Messages:
     if raw.get("object") == "chat.completion.chunk":
         raise InvalidInput(f"{what}: a chunk of a stream; put the whole reply together first")
     shape = next((shape for shape in SHAPES if shape.fits(raw)), None)
-    messages = split(checked(raw, where)) if shape is None else shape.read(raw, where)
+    messages: Messages = split(checked(raw, where)) if shape is None else shape.read(raw, where)
     counts = usage_in(raw)
     if not counts or any(USED in message for message in messages):
         return messages

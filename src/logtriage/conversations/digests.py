@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from logtriage.conversations.blocks import decoded
+from logtriage.conversations.blocks import opened
 from logtriage.conversations.fields import Conversation
 from logtriage.conversations.messages import Message, answers_of, is_from_agent, text_of
 from logtriage.conversations.wires import arguments_of, calls_of, id_of_call, name_of
@@ -66,16 +66,11 @@ def digests_of(conversation: Conversation) -> Digests:
 def _reply(message: Message) -> list[Any]:
     """A message of the agent in one form: (tool, arguments, id) of each call, or else its text."""
     calls = [
-        [name_of(call), _value(arguments_of(call)), id_of_call(call)] for call in calls_of(message)
+        [name_of(call), opened(arguments_of(call)) or {}, id_of_call(call)]
+        for call in calls_of(message)
     ]
     answer, _ = spoken(text_of(message))
     return calls or ([["", answer.strip(), None]] if answer.strip() else [])
-
-
-def _value(arguments: object) -> object:
-    """The arguments of a call, decoded; empty ones are all the same."""
-    value = decoded(arguments) if isinstance(arguments, str) else arguments
-    return arguments if value is None and arguments else value or {}
 
 
 def _text(parts: object) -> bytes:

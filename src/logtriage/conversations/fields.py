@@ -9,7 +9,7 @@ import attrs
 
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.codec import TRANSCRIPT_FIELDS
-from logtriage.conversations.blocks import at, decoded
+from logtriage.conversations.blocks import at
 from logtriage.conversations.counts import Counts, noted, usage_in
 from logtriage.conversations.dialects import messages_of
 from logtriage.conversations.failures import failed, failure_of_message
@@ -19,7 +19,6 @@ from logtriage.conversations.shapes import (
     UNREAD,
     Row,
     as_row,
-    is_conversation,
     is_team_row,
     response_in,
 )
@@ -136,26 +135,16 @@ def _conversation(row: Mapping[str, Any]) -> tuple[str, Any, Counts]:
             "--messages PATH says where it is"
         )
     key, *others = keys
-    messages = _plain(row[key])
+    messages = response_in(row[key])
     if key == "filtered_resps" and isinstance(messages, list) and len(messages) == 1:
         messages = messages[0]  # a sample of lm-evaluation-harness
     if key in _RESPONSES:
         return key, row if key in _IN_ROW else messages, counts
     replies = [other for other in others if other in _RESPONSES]
     if isinstance(messages, list) and replies:
-        reply = row if replies[0] in _IN_ROW else _plain(row[replies[0]])
+        reply = row if replies[0] in _IN_ROW else response_in(row[replies[0]])
         return key, _with_reply(messages, reply, counts), {}
     return key, messages, counts
-
-
-def _plain(value: Any) -> Any:
-    """Unwrap messages and responses in JSON text or in a ``body``; return other values as is."""
-    if (response := response_in(value)) is not value:
-        return response
-    if not isinstance(value, str) or not value.lstrip().startswith("[{"):
-        return value
-    messages = decoded(value)
-    return messages if is_conversation(messages) else value
 
 
 def _with_reply(messages: list[Any], reply: Any, counts: Counts) -> list[Any]:

@@ -6,7 +6,7 @@ from typing import Any, Final
 import attrs
 
 from logtriage._lib.jsonvalues import absent, json_kind
-from logtriage.conversations.blocks import answer, block_of, decoded, first, plain, texts_in
+from logtriage.conversations.blocks import answer, block_of, first, opened, plain, texts_in
 from logtriage.errors import InvalidInput
 
 Message = Mapping[str, Any]
@@ -159,9 +159,7 @@ def _read_agents(message: dict[str, Any], where: str) -> None:
 
 
 def _call(raw: object, where: str) -> dict[str, Any]:
-    if isinstance(raw, str):  # verifiers writes each call as a text of JSON
-        raw = decoded(raw) or raw
-    call = dict(as_object(raw, where))
+    call = dict(as_object(opened(raw), where))  # verifiers writes each call as a text of JSON
     function = call.get("function")
     name = function.get("name") if isinstance(function, Mapping) else function
     name = first(call, ("name", "tool_name", "toolName")) if absent(name) else name

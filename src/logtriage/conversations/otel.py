@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, Final
 
 from logtriage._lib.jsonvalues import absent
-from logtriage.conversations.blocks import at, decoded
+from logtriage.conversations.blocks import at, opened
 from logtriage.conversations.failures import RUN, failed
 from logtriage.conversations.sessions import ATTEMPTS, LINE, PLACES
 
@@ -95,7 +95,7 @@ def rows_of_traces(spans: Iterable[Line]) -> list[dict[str, Any]]:
 def _named(attributes: Line) -> dict[str, str | int]:
     """The incident, attempt, session, agent and model that a row of a trace names."""
     found: dict[str, str | int] = {}
-    places = (attributes, *(_decoded(at(attributes, place)) for place in _ABOUT))
+    places = (attributes, *(opened(at(attributes, place)) for place in _ABOUT))
     for key, value in chain(*(each.items() for each in places if isinstance(each, Mapping))):
         name = f"_{key}".replace(".", "_")
         exact = key if key in ("agent", "model") else _WORDS.get(key)
@@ -172,7 +172,7 @@ def _messages(span: Line) -> list[Any]:
     """The messages of a request and its answer; empty if the span has none."""
     attributes = span["attributes"]
     for name in _WHOLE:
-        whole = _decoded(attributes.get(name))
+        whole = opened(attributes.get(name))
         if isinstance(whole, list) and whole:
             return [_event(item) for item in whole] if "event.name" in str(whole[0]) else whole
     asked, said = (_first(attributes, names) for names in (_ASKED, _SAID))
@@ -190,7 +190,7 @@ def _messages(span: Line) -> list[Any]:
 def _first(attributes: Line, names: Sequence[str], role: str | None = None) -> list[Any]:
     """The messages in the first of some attributes; parts without a role get ``role``."""
     for name in names:
-        value = _decoded(attributes.get(name))
+        value = opened(attributes.get(name))
         if isinstance(value, list) and value:
             return [{"role": role, "parts": value}] if role else value
         if numbered := _numbered_messages(attributes, f"{name}."):
@@ -209,7 +209,7 @@ def _event(event: Any) -> Any:
         return event
     name = str(event.get("event.name", ""))
     own = (key for key in event if not key.startswith(("event.", "gen_ai.")))
-    body = {key: _decoded(event[key]) for key in own}
+    body = {key: opened(event[key]) for key in own}
     if isinstance(text := event.get("content"), str) and not _is_blocks(body["content"]):
         body["content"] = text  # which may be JSON itself, the agent's action
     if isinstance(body.get("message"), Mapping):
@@ -286,11 +286,3 @@ def _value(value: object) -> Any:
     if isinstance(value.get("kvlistValue"), Mapping):
         return _attributes({"attributes": value["kvlistValue"].get("values")})
     return value
-
-
-def _decoded(value: object) -> Any:
-    """The value, decoded if it is JSON text; None if it is absent."""
-    if isinstance(value, str) and value[:1] in ("[", "{"):
-        inside = decoded(value)
-        return value if inside is None else inside
-    return None if absent(value) else value

@@ -1,15 +1,11 @@
-"""The shapes in which others keep conversations, and how each is recognised and read.
+"""The shapes in which others keep conversations, and how each is recognised and read."""
 
-:data:`LINES`: lines or items that together make conversations. :data:`MANY`: a value that holds
-several rows. :data:`ROWS`: a row that must be rewritten to have messages.
-"""
-
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from logtriage._lib.jsonvalues import absent
-from logtriage.conversations.blocks import at, decoded, first
-from logtriage.conversations.dialects import messages_of
+from logtriage.conversations.blocks import at, decoded, first, opened
+from logtriage.conversations.dialects import Shape, messages_of
 from logtriage.conversations.failures import failed, failed_request, failure_in, is_note
 from logtriage.conversations.otel import RUNS, is_telemetry, objects, rows_of_traces, telemetry_rows
 from logtriage.conversations.sessions import (
@@ -38,30 +34,6 @@ INCIDENT_AT: Final = (
 )
 
 
-class Lines(NamedTuple):
-    """Lines that together make rows. ``fits`` recognises one line, ``rows`` reads all of them."""
-
-    writers: str
-    fits: Callable[[Row], bool]
-    rows: Callable[[Sequence[Row]], list[dict[str, Any]]]
-
-
-class Many(NamedTuple):
-    """A value that holds several rows. ``rows`` gives the name of each row's place, and the row."""
-
-    writers: str
-    fits: Callable[[Any], bool]
-    rows: Callable[[Any], Iterable[tuple[str, object]]]
-
-
-class One(NamedTuple):
-    """A row that ``row`` rewrites as ``messages`` and other fields."""
-
-    writers: str
-    fits: Callable[[Row], bool]
-    row: Callable[[Row], Row]
-
-
 def is_team_row(row: Row) -> bool:
     """Whether a row is a verifiers episode whose agents played the roles of a team."""
     traces = row.get("traces")
@@ -75,21 +47,6 @@ def is_team_row(row: Row) -> bool:
     )
 
 
-def _traces(row: Row) -> Iterator[tuple[str, object]]:
-    """Each trace; an episode that failed before its first trace is a row without messages."""
-    if not row["traces"]:
-        yield "", {**{key: row[key] for key in row if key != "traces"}, "messages": []}
-    for trace in row["traces"]:
-        yield "", trace
-
-
-def _samples(document: Row) -> Iterator[tuple[str, object]]:
-    model = at(document, "eval.model")
-    for number, sample in enumerate(document["samples"]):
-        row = {"model": model, **sample} if isinstance(sample, Mapping) else sample
-        yield f": samples[{number}]", row
-
-
 #: Keys of a page of an API's list: its rows, and what tells pages apart.
 _IN_PAGE: Final = ("data", "runs", "events")
 _OF_PAGE: Final = frozenset(
@@ -98,16 +55,25 @@ _OF_PAGE: Final = frozenset(
 )
 
 
-def unpaged(value: Any) -> list[Any]:
-    """The rows of a page of an API's list, or the results of a report; any other value alone."""
-    if isinstance(value, Mapping):
-        rows = list(objects(value.get("results")))
-        if rows and _names_no_incident(value) and not any(map(_names_no_incident, rows)):
-            return rows
-        held = [key for key in _IN_PAGE if isinstance(value.get(key), list) and value[key]]
-        if len(held) == 1 and value.keys() - _OF_PAGE == {*held}:
-            return list(value[held[0]])
-    return [value]
+def unpaged(value: Any) -> Iterator[tuple[str, Any]]:
+    """The rows of a page of an API's list, or the results of a report, each with its place.
+
+    Any other value is alone.
+    """
+    page = _page_of(value) if isinstance(value, Mapping) else None
+    if page is None:
+        yield "", value
+    else:
+        yield from ((f"[{number}]", row) for number, row in enumerate(page))
+
+
+def _page_of(value: Row) -> Sequence[Any] | None:
+    rows = list(objects(value.get("results")))
+    if rows and _names_no_incident(value) and not any(map(_names_no_incident, rows)):
+        return rows
+    held = [key for key in _IN_PAGE if isinstance(value.get(key), list) and value[key]]
+    is_page = len(held) == 1 and value.keys() - _OF_PAGE == {*held}
+    return value[held[0]] if is_page else None
 
 
 def _names_no_incident(row: Row) -> bool:
@@ -160,15 +126,16 @@ def _is_empty(value: object) -> bool:
 
 
 def response_in(value: Any) -> Any:
-    """A provider's response, which may be a JSON text or stand in ``body``; else the value."""
+    """A response or messages, in a JSON text or in ``body``; a text of anything else as it is."""
     inside = _opened(value)
-    known = isinstance(inside, Mapping) and any(key in inside for key in _OF_RESPONSE)
-    return inside if known or not isinstance(value, str) else value
+    is_response = isinstance(inside, Mapping) and any(key in inside for key in _OF_RESPONSE)
+    known = is_response or is_conversation(inside) or not isinstance(value, str)
+    return inside if known else value
 
 
 def _opened(value: Any) -> Any:
     """The object or list in a JSON text, and what stands in a ``body``; else the value."""
-    inside = decoded(value) if isinstance(value, str) and value[:1] in ("{", "[") else value
+    inside = opened(value)
     body = inside.get("body") if isinstance(inside, Mapping) else None
     return body if isinstance(body, Mapping) else inside
 
@@ -206,10 +173,11 @@ def _logged(row: Row) -> Row:
         response = {}  # which is refused, since nothing says why
     elif isinstance(response, str) and decoded(response) is None and _is_body(row, response):
         others[UNREAD] = f"response: neither a reply in JSON nor a failure: {response[:60]!r}"
-    if isinstance(asked, Mapping):
+    if isinstance(asked, Mapping):  # none, if only the response that failed was kept
         for name in ("model", "previous_response_id"):
             others.setdefault(name, asked.get(name))
-        asked = next(asked[key] for key in _ASKED if isinstance(asked.get(key), list))
+        asked = next((asked[key] for key in _ASKED if isinstance(asked.get(key), list)), [])
+    asked = asked if isinstance(asked, list) else []
     if len(asked) == 1 and isinstance(asked[0], list):  # LangChain sends a list of requests
         (asked,) = asked
     return {**others, "messages": asked, "response": response}
@@ -240,13 +208,6 @@ def _is_lost(row: Row) -> bool:
     raw = row.get("response")
     sides = [one for one in (raw, response_in(raw)) if isinstance(one, Mapping)]
     return "messages" not in row and any(failure_in(one) for one in sides)
-
-
-def _lost(row: Row) -> Row:
-    sides = (response_in(row["response"]), row["response"])
-    errors = (failure_in(one) for one in sides if isinstance(one, Mapping))
-    others = {key: row[key] for key in row if key != "response"}
-    return {**others, "error": next(filter(None, errors)), "messages": []}
 
 
 _PARENTS: Final = ("parentObservationId", "parent_observation_id", "parent_run_id", "parent_id")
@@ -306,71 +267,62 @@ def _swe_agent(row: Row) -> Row:
     return {"error": error, "model": at(row, "info.config.model.model_name"), **row}
 
 
-#: The first shape that a line fits counts.
+#: Lines or items that together make rows. The first shape that a line fits counts.
 LINES: Final = (
-    Lines("Claude Code", is_claude, claude_rows),
-    Lines("Codex", is_codex, codex_rows),
-    Lines("OpenTelemetry, OpenInference, OpenLLMetry", is_telemetry, telemetry_rows),
-    Lines(
+    Shape("Claude Code", is_claude, claude_rows),
+    Shape("Codex", is_codex, codex_rows),
+    Shape("OpenTelemetry, OpenInference, OpenLLMetry", is_telemetry, telemetry_rows),
+    Shape(
         "Langfuse, LangSmith, Weave, OpenAI's agents",
         _is_stored,
         lambda rows: rows_of_traces(_stored(rows, {})),
     ),
-    Lines(
+    Shape(
         "logs with a message a line",
         lambda line: is_message(line) and _names_no_incident(line),
         message_rows,
     ),
 )
 MARKED_LINES: Final = LINES[:-1]  # without bare messages: a list of those is one conversation
-MANY: Final = (
-    Many("messages alone", is_conversation, lambda value: [("", {"messages": value})]),
-    Many(
-        "lists of rows",
-        lambda value: isinstance(value, list),
-        lambda value: ((f"[{number}]", row) for number, row in enumerate(value)),
-    ),
-    Many(
-        "Inspect",
-        lambda value: isinstance(value, Mapping) and isinstance(value.get("samples"), list),
-        _samples,
-    ),
-    Many(
-        "verifiers",
-        lambda value: (
-            isinstance(value, Mapping)
-            and isinstance(value.get("traces"), list)
-            and not is_team_row(value)
-        ),
-        _traces,
-    ),
-)
+#: Rows that are rewritten as ``messages`` and other fields.
 ROWS: Final = (
-    One("Harbor and others: ATIF", is_atif, row_of_trajectory),
-    One(
+    Shape("Harbor and others: ATIF", is_atif, row_of_trajectory),
+    Shape(
         "mini-SWE-agent",
         lambda row: str(row.get("trajectory_format", "")).startswith("mini-swe-agent"),
         _swe_agent,
     ),
-    One("logs of requests: LiteLLM, LangSmith, Langfuse", _is_logged, _logged),
-    One("responses alone that failed: OpenAI's batches", _is_lost, _lost),
+    Shape("logs of requests: LiteLLM, LangSmith, Langfuse", _is_logged, _logged),
+    Shape("responses alone that failed: OpenAI's batches", _is_lost, _logged),
 )
 
 
-def rows_in(value: object) -> Iterator[tuple[str, object]]:
+def rows_in(value: Any) -> Iterator[tuple[str, Any]]:
     """The rows that a value holds, each with its place in it."""
-    for shape in MANY:
-        if shape.fits(value):
-            for place, row in shape.rows(value):
-                for inside, part in rows_in(row) if isinstance(row, Mapping) else [("", row)]:
-                    yield place + inside, part
-            return
-    yield "", value
+    if is_conversation(value):
+        yield "", {"messages": value}
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            for inside, row in rows_in(item) if isinstance(item, Mapping) else [("", item)]:
+                yield f"[{number}]{inside}", row
+    elif not isinstance(value, Mapping):
+        yield "", value
+    elif isinstance(value.get("samples"), list):  # Inspect
+        model = at(value, "eval.model")
+        for number, sample in enumerate(value["samples"]):
+            row = {"model": model, **sample} if isinstance(sample, Mapping) else sample
+            yield f": samples[{number}]", row
+    elif isinstance(value.get("traces"), list) and not is_team_row(value):  # verifiers
+        # An episode that failed before its first trace is a row without messages.
+        yield from (("", trace) for trace in value["traces"] or [{**value, "messages": []}])
+    else:
+        yield "", value
 
 
 def as_row(row: Row) -> Row:
     """Rewrite a row by the first of :data:`ROWS` that fits; return any other row as it is."""
     for shape in ROWS:
         if shape.fits(row):
-            return shape.row(row)
+            rewritten: Row = shape.read(row)
+            return rewritten
     return row
