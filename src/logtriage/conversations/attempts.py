@@ -84,8 +84,8 @@ def _without_beginnings(rows: Sequence[LogRow]) -> tuple[Kept, Parts]:
             whole = further
         parts[whole].append(row)
     # Two attempts may share their beginnings.
-    replies = {part.digests.end: part.turns for each in parts.values() for part in each}
-    replies |= {part.digests.plain: part.turns for each in parts.values() for part in each}
+    begun = [part for each in parts.values() for part in each]
+    replies = {end: part.turns for part in begun for end in part.digests.ends}
     for whole in list(parts):
         of_whole = {replies[prefix] for prefix in whole.digests.prefixes if prefix in replies}
         is_told = whole.is_named or whole.trace is not None
@@ -108,20 +108,18 @@ def _following(rows: Sequence[LogRow]) -> Callable[[LogRow], LogRow | None]:
     after = {row for row in rows if row.spent.is_failed and row.is_closed}
     ends = {(row.names.trace, row.whose, row.digests.end) for row in rows if row.digests.end}
     asked = {(row.names.trace, row.whose, row.digests.before) for row in rows}
-    in_trace: dict[tuple[object, ...], LogRow] = {
+    in_trace = {
         (row.names.trace, row.whose, prefix): row
         for row in rows
         if row not in after
         for prefix in row.digests.prefixes[:-1]
     }
-    anywhere: dict[tuple[object, ...], LogRow] = {
-        (whose, prefix): row for (_, whose, prefix), row in in_trace.items()
-    }
-    closing: dict[tuple[object, ...], LogRow] = {
+    anywhere = {(whose, prefix): row for (_, whose, prefix), row in in_trace.items()}
+    closing = {
         (row.whose, row.trace, end): row
         for row in rows
         if row.is_closed and row not in after
-        for end in (row.digests.end, row.digests.plain)
+        for end in row.digests.ends
     }
 
     def following(row: LogRow) -> LogRow | None:
@@ -130,7 +128,7 @@ def _following(rows: Sequence[LogRow]) -> Callable[[LogRow], LogRow | None]:
         is_first = isinstance(row.result, Reading) and not row.turns
         if row.trace is None and is_first and not row.is_named:
             return None
-        for end in dict.fromkeys((row.digests.end, row.digests.plain)):
+        for end in row.digests.ends:
             if (own := in_trace.get((row.names.trace, row.whose, end))) is not None:
                 return own
             other = anywhere.get((row.whose, end))
@@ -145,13 +143,11 @@ def _following(rows: Sequence[LogRow]) -> Callable[[LogRow], LogRow | None]:
 
 def _leave_out_sent_again(kept: Kept, parts: Parts) -> None:
     """Leave out each failed request that was sent again and failed again."""
-    last: dict[tuple[object, ...], LogRow] = {}
-    for row in list(kept):
-        if row.is_cut and row.digests.prefixes:
-            key = row.whose, row.trace, row.digests.prefixes
-            if (before := last.get(key)) is not None:
-                _leave_out(before, row, kept, parts)
-            last[key] = row
+    cut = [row for row in kept if row.is_cut and row.digests.prefixes]
+    requests = grouped(((row.whose, row.trace, row.digests.prefixes), row) for row in cut)
+    for *earlier, last in requests.values():
+        for row in earlier:
+            _leave_out(row, last, kept, parts)
 
 
 def _leave_out_delivered_again(kept: Kept, parts: Parts) -> None:
@@ -160,10 +156,11 @@ def _leave_out_delivered_again(kept: Kept, parts: Parts) -> None:
     An id that rows of other content have is of something else, such as the sample.
     """
     by_id = grouped((row.names.id, row) for row in kept if row.names.id is not None)
-    for same in by_id.values():
-        contents = {(row.whose, row.digests.prefixes) for row in same}
-        for row in same[1:] if len(contents) == 1 and same[0].digests.prefixes else ():
-            _leave_out(row, same[0], kept, parts)
+    for whole, *again in by_id.values():
+        content = whole.whose, whole.digests.prefixes
+        if whole.digests.prefixes and all((r.whose, r.digests.prefixes) == content for r in again):
+            for row in again:
+                _leave_out(row, whole, kept, parts)
 
 
 def _leave_out(row: LogRow, whole: LogRow, kept: Kept, parts: Parts) -> None:
@@ -276,20 +273,13 @@ def _asides(rows: Sequence[LogRow]) -> dict[LogRow, list[LogRow]]:
     Such a row plays nothing and goes on from another prompt; it shows less than the first screen
     that other rows of its session or trace show, or later screens, too.
     """
-    groups: defaultdict[object, list[LogRow]] = defaultdict(list)
-    for row in rows:
-        names = row.names
-        if names.attempt:
-            groups[names.attempt, None if names.is_session else names.incident].append(row)
-        elif row.trace is not None:
-            groups[row.trace].append(row)
+    told = [(_named_or_traced(row), row) for row in rows]
     asides: dict[LogRow, list[LogRow]] = {}
-    for group in groups.values():
+    for group in grouped((name, row) for name, row in told if name is not None).values():
         silent = [row for row in group if row.plays_nothing]
         opened = [row for row in group if row.opening and not row.is_late] if silent else []
-        prefixes = {
-            prefix for row in opened if row not in silent for prefix in row.digests.prefixes
-        }
+        played = [row for row in opened if not row.plays_nothing]
+        prefixes = {prefix for row in played for prefix in row.digests.prefixes}
         for row in silent:
             own = [one for one in opened if one is not row and row.names.fit(one.names)]
             if own and (row.digests.before or row.digests.end) not in prefixes:
@@ -297,6 +287,13 @@ def _asides(rows: Sequence[LogRow]) -> dict[LogRow, list[LogRow]]:
                 if row.is_late or 2 * len(row.opening) < shown:
                     asides[row] = own
     return asides
+
+
+def _named_or_traced(row: LogRow) -> object:
+    """What the rows of an attempt or a session name, or else a trace; None without either."""
+    if row.names.attempt:
+        return row.names.attempt, None if row.names.is_session else row.names.incident
+    return row.trace
 
 
 def _end_at_errors(rows: Sequence[LogRow], kept: Kept, parts: Parts) -> None:

@@ -5,7 +5,7 @@ their ways, each with the types and keys that it is recognised by.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from logtriage._lib.jsonvalues import absent, json_kind
@@ -62,6 +62,11 @@ def at(row: object, path: str) -> Any:
         row = opened(row)  # the info of verifiers is a text
         row = row.get(key) if isinstance(row, Mapping) else None
     return row
+
+
+def text_at(row: object, paths: Iterable[str]) -> str | None:
+    """The first text at some dotted paths; None if there is none."""
+    return next((text for path in paths if isinstance(text := at(row, path), str)), None)
 
 
 def first(block: Block, keys: tuple[str, ...]) -> Any:

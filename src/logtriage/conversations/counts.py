@@ -68,14 +68,14 @@ def tokens_in(usage: Mapping[str, Any]) -> Counts:
     """The tokens of a usage, whatever its provider calls them."""
     found = {}
     for name, ways in _NAMES.items():
-        numbers = ([_whole(usage[key]) for key in way if key in usage] for way in ways)
+        numbers = ([whole(usage[key]) for key in way if key in usage] for way in ways)
         counts = ([number for number in way if number is not None] for way in numbers)
         if own := next(filter(None, counts), None):
             found[name] = sum(own)
     return found
 
 
-def _whole(value: Any) -> int | None:
+def whole(value: Any) -> int | None:
     """A whole number from 0 on, which OpenTelemetry writes as a text; None for another value."""
     if isinstance(value, str) and value.isdecimal() and len(value) < 16:
         return int(value)

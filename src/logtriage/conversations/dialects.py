@@ -116,11 +116,10 @@ def _inside(field: str) -> Callable[[Message, str], Messages]:
 
 
 def _langchain(raw: Message, where: str) -> Messages:
-    if "data" not in raw:
-        *_, name = raw["id"] if isinstance(raw["id"], list) else [raw["id"]]
-        kind = {"type": str(name).removesuffix("Chunk").removesuffix("Message").lower()}
-        return _read({**kind, **raw["kwargs"]}, where)
-    return _read({"role": raw["type"], **raw["data"]}, where)
+    """A message of LangChain as its constructor, such as ``AIMessageChunk``, and arguments."""
+    *_, name = raw["id"] if isinstance(raw["id"], list) else [raw["id"]]
+    kind = {"type": str(name).removesuffix("Chunk").removesuffix("Message").lower()}
+    return _read({**kind, **raw["kwargs"]}, where)
 
 
 def _pydantic(raw: Message, where: str) -> Messages:
@@ -186,14 +185,12 @@ SHAPES: Final = (
     Shape("containers of messages", _holds("messages", but_no=_TYPED), _inside("messages")),
     Shape(
         "LangChain",
-        lambda raw: (
-            (isinstance(raw.get("data"), Mapping) and among(raw.get("type"), _LANGCHAIN))
-            or (
-                raw.get("lc") == 1
-                and bool(raw.get("id"))
-                and isinstance(raw.get("kwargs"), Mapping)
-            )
-        ),
+        lambda raw: isinstance(raw.get("data"), Mapping) and among(raw.get("type"), _LANGCHAIN),
+        lambda raw, where: _read({"role": raw["type"], **raw["data"]}, where),
+    ),
+    Shape(
+        "LangChain: constructors",
+        lambda raw: raw.get("lc") == 1 and raw.get("id") and isinstance(raw.get("kwargs"), Mapping),
         _langchain,
     ),
     Shape(

@@ -23,26 +23,27 @@ class Digests:
     """The digests of a conversation up to each message; messages that hold nothing are passed.
 
     ``before`` is the one before the last reply, and ``replies`` are those at the end of a reply.
-    ``plain`` is that of the whole without the ids of the calls in the last message: some servers
-    give ids that no client sends back.
+    ``ends`` are of the whole, with and without the ids of the calls in the last message: some
+    servers give ids that no client sends back.
     """
 
     prefixes: tuple[bytes, ...] = ()
     before: bytes | None = None
     replies: tuple[bytes, ...] = ()
-    plain: bytes | None = None
+    ends: tuple[bytes, ...] = ()
 
     @property
     def end(self) -> bytes | None:
         """The digest of the whole conversation."""
-        return self.prefixes[-1] if self.prefixes else None
+        return self.ends[0] if self.ends else None
 
 
 def digests_of(conversation: Conversation) -> Digests:
     """The digests of a conversation, from its prompt on."""
     found: list[bytes] = []
     replies: list[bytes] = []
-    before = plain = None
+    before = None
+    ends: tuple[bytes, ...] = ()
     was_reply = False
     digest = blake2b(digest_size=12)
     for turn in (*conversation.prompt, *conversation.messages):
@@ -52,15 +53,15 @@ def digests_of(conversation: Conversation) -> Digests:
             continue
         without_ids = digest.copy()
         without_ids.update(_text([[*part[:2], None] for part in parts] if is_reply else parts))
-        plain = without_ids.digest()
         digest.update(_text(parts))
+        ends = digest.digest(), without_ids.digest()
         if is_reply and not was_reply:
             before = found[-1] if found else None
         if is_reply:
-            replies = [*(replies[:-1] if was_reply else replies), digest.digest()]
+            replies = [*(replies[:-1] if was_reply else replies), ends[0]]
         was_reply = is_reply
-        found.append(digest.digest())
-    return Digests(tuple(found), before, tuple(replies), plain)
+        found.append(ends[0])
+    return Digests(tuple(found), before, tuple(replies), ends)
 
 
 def _reply(message: Message) -> list[Any]:

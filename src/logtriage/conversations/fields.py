@@ -1,6 +1,6 @@
 """Find the messages in a row, who played, and what went wrong."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from math import inf
 from typing import Any, Final
@@ -9,8 +9,8 @@ import attrs
 
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.codec import TRANSCRIPT_FIELDS
-from logtriage.conversations.blocks import at
-from logtriage.conversations.counts import Counts, noted, usage_in
+from logtriage.conversations.blocks import text_at
+from logtriage.conversations.counts import Counts, noted, usage_in, whole
 from logtriage.conversations.dialects import messages_of
 from logtriage.conversations.failures import failed, failure_of_message
 from logtriage.conversations.messages import Answer, Message, answers_of, is_from_agent
@@ -33,8 +33,9 @@ MESSAGES_AT: Final = (
 #: Keys that hold a provider's response; with one of the first two, the row is the response.
 _IN_ROW: Final = ("choices", "candidates")
 _RESPONSES: Final = (*_IN_ROW, "completion", "response")
-_MODEL_AT: Final = ("model", "agent.config.model", "model_name")
-_OWN_KEYS: Final = TRANSCRIPT_FIELDS | {"error"}
+MODEL_AT: Final = ("model", "agent.config.model", "model_name")
+#: Fields of a transcript that a row does not set; its ranking is a list.
+_OWN_KEYS: Final = TRANSCRIPT_FIELDS | {"error", "ranking"}
 _COUNTS: Final = frozenset({"requests", "prompt_tokens", "completion_tokens", "cut_off", "retries"})
 #: The counts of a transcript, and its cost; ``logtriage.evaluation`` reads them.
 COUNTS: Final = _COUNTS | {"cost"}
@@ -120,7 +121,7 @@ def _has_messages(row: Row) -> bool:
 
 def _conversation(row: Mapping[str, Any]) -> tuple[str, Any, Counts]:
     """(name of the field that holds the conversation, the conversation, counts of the row)."""
-    counts = {**usage_in(row), **{key: value for key, value in _kept(row).items() if key in COUNTS}}
+    counts = {**usage_in(row), **{key: value for key, value in _kept(row) if key in COUNTS}}
     if isinstance(row.get("nodes"), list):
         return "nodes", last_branch(row["nodes"]), counts
     keys = [key for key in MESSAGES_AT if not absent(row.get(key))]
@@ -182,21 +183,7 @@ def last_branch(nodes: Sequence[Any]) -> list[Any]:
 
 def agent_of(row: Row) -> str | None:
     """The name of the agent or its model, from the first of some fields that holds a text."""
-    return _text_at(row, ("agent", *_MODEL_AT, "agent_name"))
-
-
-def named_agent_of(row: Row) -> str | None:
-    """The name of the agent, not of its model."""
-    return _text_at(row, ("agent", "agent_name"))
-
-
-def model_of(row: Row) -> str | None:
-    """The name of the model."""
-    return _text_at(row, _MODEL_AT)
-
-
-def _text_at(row: Row, paths: Sequence[str]) -> str | None:
-    return next((text for path in paths if isinstance(text := at(row, path), str)), None)
+    return text_at(row, ("agent", *MODEL_AT, "agent_name"))
 
 
 def extra_of(conversation: Conversation) -> dict[str, Any]:
@@ -204,26 +191,18 @@ def extra_of(conversation: Conversation) -> dict[str, Any]:
 
     Fields named like a transcript's (cost, counts, ranking) are kept only if their values fit.
     """
-    kept = _kept(conversation.row)
-    return {key: value for key, value in kept.items() if key != conversation.place}
+    return {key: value for key, value in _kept(conversation.row) if key != conversation.place}
 
 
-def _kept(row: Row) -> dict[str, Any]:
-    plain = {key: value for key, value in row.items() if _is_kept(key, value)}
-    for name in _COUNTS & set(plain):
-        if isinstance(plain[name], float) and plain[name].is_integer():
-            plain[name] = int(plain[name])
-    return {key: value for key, value in plain.items() if _fits(key, value)}
-
-
-def _is_kept(key: str, value: object) -> bool:
-    plain = isinstance(value, int | float) or (isinstance(value, str) and len(value) <= 100)
-    return plain and key not in _OWN_KEYS and not absent(value)
-
-
-def _fits(key: str, value: Any) -> bool:
-    if key in _COUNTS:
-        return type(value) is int and value >= 0
-    if key == "cost":
-        return type(value) in (int, float) and 0 <= value < inf
-    return key != "ranking"  # which is a list
+def _kept(row: Row) -> Iterator[tuple[str, Any]]:
+    for key, value in row.items():
+        kept: Any = None
+        if key in _COUNTS:
+            kept = whole(value)
+        elif key == "cost":
+            kept = value if type(value) in (int, float) and 0 <= value < inf else None
+        elif key not in _OWN_KEYS:
+            is_short = isinstance(value, str) and len(value) <= 100
+            kept = value if is_short or isinstance(value, int | float) else None
+        if not absent(kept):
+            yield key, kept

@@ -11,7 +11,7 @@ from typing import Final
 
 import attrs
 
-from logtriage.conversations.blocks import at
+from logtriage.conversations.blocks import text_at
 from logtriage.conversations.counts import total_of_parts
 from logtriage.conversations.failures import is_note
 from logtriage.conversations.fields import Conversation
@@ -129,8 +129,7 @@ def _in_order(rows: Sequence[LogRow]) -> list[LogRow]:
 def _previous(row: LogRow) -> str | None:
     if row.conversation is None:
         return None
-    names = (at(row.conversation.row, path) for path in _PREVIOUS_AT)
-    return next((name for name in names if isinstance(name, str)), None)
+    return text_at(row.conversation.row, _PREVIOUS_AT)
 
 
 def _joined(parts: Sequence[LogRow], read: Callable[[LogRow, Conversation], Result]) -> Result:

@@ -5,17 +5,16 @@ servers answer with another name of the model, and a request may fall back to an
 of attempts count in one file, for each model.
 """
 
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
 
 import attrs
 
 from logtriage._lib.grouping import grouped
-from logtriage.conversations.blocks import at
+from logtriage.conversations.blocks import text_at
 from logtriage.conversations.counts import Spent
 from logtriage.conversations.digests import Digests, digests_of
-from logtriage.conversations.fields import Conversation, model_of, named_agent_of
+from logtriage.conversations.fields import MODEL_AT, Conversation
 from logtriage.conversations.messages import is_from_agent, text_of
 from logtriage.conversations.rows import Reading, spent_on
 from logtriage.conversations.screens import screens_of
@@ -56,16 +55,15 @@ class Names:
 
 def names_of(row: Row, incident_at: str | None) -> Names:
     """What a row names of its attempt."""
-    paths = (*INCIDENT_AT, *([incident_at] if incident_at else ()))
-    incidents = (name for path in paths if isinstance(name := at(row, path), str))
     attempt = {key: name for key in ATTEMPTS if (name := thread_in(row, [key])) is not None}
-    ids = (name for path in ID_AT if isinstance(name := at(row, path), str))
     return Names(
-        *(next(incidents, None), named_agent_of(row), model_of(row)),
+        incident=text_at(row, (*INCIDENT_AT, *([incident_at] if incident_at else ()))),
+        agent=text_at(row, ("agent", "agent_name")),
+        model=text_at(row, MODEL_AT),
         attempt=tuple(f"{key} {name}" for key, name in attempt.items()),
         is_session=any(key in SESSIONS and not attempt[key].isdigit() for key in attempt),
         trace=thread_in(row, TRACES),
-        id=next(ids, None),
+        id=text_at(row, ID_AT),
     )
 
 
@@ -197,11 +195,13 @@ def identified(rows: Sequence[LogRow]) -> list[LogRow]:
     in_trace = grouped((row.names.trace, row) for row in rows)
     in_trace.pop(None, None)
     rows = [_identified(row, in_trace.get(row.names.trace, ())) for row in rows]
-    owners: defaultdict[bytes | None, list[LogRow]] = defaultdict(list)
-    for row in rows:
-        for end in {row.digests.end, row.digests.plain}:
-            owners[end].append(row)
-    return [_adopted(row, owners[row.digests.replies[-1]]) if _asks(row) else row for row in rows]
+    owners = grouped((end, row) for row in rows for end in {*row.digests.ends})
+    return [
+        _adopted(row, owners.get(row.digests.replies[-1], ()))
+        if row.spent.is_failed and row.digests.replies
+        else row
+        for row in rows
+    ]
 
 
 def _identified(row: LogRow, of_trace: Sequence[LogRow]) -> LogRow:
@@ -217,10 +217,6 @@ def _identified(row: LogRow, of_trace: Sequence[LogRow]) -> LogRow:
     within = () if names.is_session or trace is not None else (row.log, names.model)
     whose = (row.incident, names.agent, *names.attempt, *within)
     return attrs.evolve(row, names=names, whose=whose, trace=trace)
-
-
-def _asks(row: LogRow) -> bool:
-    return row.spent.is_failed and bool(row.digests.replies)
 
 
 def _adopted(row: LogRow, owners: Sequence[LogRow]) -> LogRow:

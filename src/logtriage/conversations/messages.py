@@ -1,6 +1,7 @@
 """Bring one message into one form, and read who wrote it, its text, calls and answers."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import Any, Final
 
 import attrs
@@ -173,27 +174,23 @@ def _call(raw: object, where: str) -> dict[str, Any]:
 
 def split(message: dict[str, Any]) -> Messages:
     """Split a message of the agent that also holds answers to calls into several messages."""
-    content = message.get("content")
-    blocks = content if isinstance(content, list) and is_from_agent(message) else ()
-    calls = message.get("tool_calls") if is_from_agent(message) else ()
-    results = [
-        answer(call.get("id"), call)
-        for call in calls or ()
+    if not is_from_agent(message):
+        return [message]
+    after = [
+        {"role": "tool", "content": [answer(call.get("id"), call)]}
+        for call in message.get("tool_calls") or ()
         if not absent(call.get("result")) or call.get("status") in ("cancelled", "error")
     ]
-    after = [{"role": "tool", "content": [result]} for result in results]
-    if not any(_is_result(block) for block in blocks):
+    content = message.get("content")
+    if not isinstance(content, list) or not any(map(_is_result, content)):
         return [message, *after]
     messages: Messages = []
-    for block in blocks:
-        role = "tool" if _is_result(block) else "assistant"
-        if messages and messages[-1]["role"] == role:
-            messages[-1]["content"].append(block)
+    for is_result, blocks in groupby(content, _is_result):
+        if is_result:
+            messages.append({"role": "tool", "content": list(blocks)})
         else:
-            base = {"role": "tool"} if role == "tool" else {**message, "role": role}
-            messages.append({**base, "content": [block]})
-            if role == "assistant":
-                message = {**message, "tool_calls": None}  # the first part has them
+            messages.append({**message, "role": "assistant", "content": list(blocks)})
+            message = {**message, "tool_calls": None}  # the first part has them
     return [*messages, *after]
 
 

@@ -11,9 +11,9 @@ from itertools import chain
 from typing import Any, Final
 
 from logtriage._lib.jsonvalues import absent
-from logtriage.conversations.blocks import at, opened
+from logtriage.conversations.blocks import at, opened, text_at
 from logtriage.conversations.failures import RUN, failed
-from logtriage.conversations.sessions import ATTEMPTS, LINE, PLACES
+from logtriage.conversations.sessions import ATTEMPTS, LINE, PLACES, TRACES
 
 Line = Mapping[str, Any]
 
@@ -140,12 +140,7 @@ def _spans(line: Line) -> Iterator[dict[str, Any]]:
 
 def _span(span: Line, shared: Mapping[str, Any]) -> dict[str, Any]:
     context = span.get("context")
-    places = (span, context) if isinstance(context, Mapping) else (span,)
-
-    def named(*keys: str) -> str | None:
-        values = (place.get(key) for place in places for key in keys)
-        return next((value for value in values if isinstance(value, str)), None)
-
+    names = {**context, **span} if isinstance(context, Mapping) else span
     body = _attributes({"attributes": _value(span.get("body"))})
     attributes = {**shared, **_attributes(span), **body}
     events = [
@@ -160,10 +155,10 @@ def _span(span: Line, shared: Mapping[str, Any]) -> dict[str, Any]:
         "attributes": attributes,
         "failure": {"errors": errors, "status": span.get("status")},
         "kind": kind,
-        "parent": named("parentSpanId", "parent_span_id", "parent_id"),
-        "trace": named("traceId", "trace_id"),
-        "id": named("spanId", "span_id"),
-        "name": named("eventName", "event_name") or attributes.get("event.name"),
+        "parent": text_at(names, ("parentSpanId", "parent_span_id", "parent_id")),
+        "trace": text_at(names, TRACES),
+        "id": text_at(names, ("spanId", "span_id")),
+        "name": text_at(names, ("eventName", "event_name")) or attributes.get("event.name"),
         "events": events,
     }
 

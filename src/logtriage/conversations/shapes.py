@@ -160,7 +160,7 @@ def _logged(row: Row) -> Row:
     if isinstance(about := others.get("metadata"), str):
         others["metadata"] = _opened(about)  # a table of a database has texts
     is_empty = response in (None, "", "{}", [], {}) or at(response, "generations") in ([], [[]])
-    errors = [failure_in(one) for one in (response, raw) if isinstance(one, Mapping)]
+    errors = _failures_in(raw)
     if is_empty and not failed(row):  # a word for the outcome may be the task's, beside a reply
         outcome = row.get("outcome")
         errors += ["success: false"] if row.get("success") is False else []
@@ -205,9 +205,13 @@ def _holds_run(response: object) -> bool:
 
 def _is_lost(row: Row) -> bool:
     """Whether a row without its request holds the envelope of a response that failed."""
-    raw = row.get("response")
-    sides = [one for one in (raw, response_in(raw)) if isinstance(one, Mapping)]
-    return "messages" not in row and any(failure_in(one) for one in sides)
+    return "messages" not in row and any(_failures_in(row.get("response")))
+
+
+def _failures_in(response: Any) -> list[object]:
+    """The failures that a response notes, and its envelope."""
+    sides = (response_in(response), response)
+    return [failure_in(side) for side in sides if isinstance(side, Mapping)]
 
 
 _PARENTS: Final = ("parentObservationId", "parent_observation_id", "parent_run_id", "parent_id")
