@@ -9,11 +9,11 @@ import attrs
 
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.codec import TRANSCRIPT_FIELDS
-from logtriage.conversations.blocks import text_at
+from logtriage.conversations.blocks import Answer, text_at
 from logtriage.conversations.counts import Counts, noted, usage_in, whole
 from logtriage.conversations.dialects import messages_of
 from logtriage.conversations.failures import failed, failure_of_message
-from logtriage.conversations.messages import Answer, Message, answers_of, is_from_agent
+from logtriage.conversations.messages import Message, answers_of, is_from_agent
 from logtriage.conversations.sessions import is_message
 from logtriage.conversations.shapes import (
     UNREAD,

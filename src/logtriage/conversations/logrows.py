@@ -26,14 +26,16 @@ from logtriage.parsing.tools import SOLO_TOOLS
 
 Result = Reading | TranscriptError
 #: Where a row of the Responses API names its response, and the one before it.
-ID_AT: Final = ("response.id", "response_id", "id")
+_ID_AT: Final = ("response.id", "response_id", "id")
+_PREVIOUS_AT: Final = ("previous_response_id", "response.previous_response_id")
 
 
 @attrs.frozen
 class Names:
-    """What a row names: its incident, agent, model, attempt and trace, and its own ``id``.
+    """What a row names: its incident, agent, model, attempt, trace, and conversation (``thread``).
 
-    ``attempt`` has the numbers and sessions. If one ``is_session``, it holds in all files.
+    ``attempt`` has the numbers and sessions. If one ``is_session``, it holds in all files. ``id``
+    is of the row or its response, and ``previous`` of the response before.
     """
 
     incident: str | None = None
@@ -42,7 +44,9 @@ class Names:
     attempt: tuple[str, ...] = ()
     is_session: bool = False
     trace: str | None = None
+    thread: str | None = None
     id: str | None = None
+    previous: str | None = None
 
     def fit(self, others: "Names") -> bool:
         """Whether nothing that is named here contradicts ``others``; models may differ."""
@@ -63,7 +67,9 @@ def names_of(row: Row, incident_at: str | None) -> Names:
         attempt=tuple(f"{key} {name}" for key, name in attempt.items()),
         is_session=any(key in SESSIONS and not attempt[key].isdigit() for key in attempt),
         trace=thread_in(row, TRACES),
-        id=text_at(row, ID_AT),
+        thread=thread_in(row),
+        id=text_at(row, _ID_AT),
+        previous=text_at(row, _PREVIOUS_AT),
     )
 
 

@@ -4,10 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any, Final
 
-import attrs
-
 from logtriage._lib.jsonvalues import absent, json_kind
-from logtriage.conversations.blocks import answer, block_of, first, opened, plain, texts_in
+from logtriage.conversations.blocks import Answer, answer, block_of, first, opened, plain, texts_in
 from logtriage.errors import InvalidInput
 
 Message = Mapping[str, Any]
@@ -43,19 +41,6 @@ CALL_BLOCKS: Final = frozenset({"tool_use", "mcp_tool_use"})
 _FOREIGN: Final = frozenset(
     {"toolcalls", "tooluse", "tooluses", "toolinvocations", "functioncalls"}
 )
-
-
-@attrs.frozen
-class Answer:
-    """A text shown to the agent. If ``to_call``, it answers the call with ``id`` (if known).
-
-    ``refused``: the harness notes that the call was not carried out; None: it notes a failure.
-    """
-
-    text: str
-    id: str | None = None
-    to_call: bool = False
-    refused: bool | None = False
 
 
 def among(value: object, names: Iterable[str]) -> bool:
@@ -182,11 +167,11 @@ def split(message: dict[str, Any]) -> Messages:
         if not absent(call.get("result")) or call.get("status") in ("cancelled", "error")
     ]
     content = message.get("content")
-    if not isinstance(content, list) or not any(map(_is_result, content)):
+    if not isinstance(content, list) or not any(map(_is_answer, content)):
         return [message, *after]
     messages: Messages = []
-    for is_result, blocks in groupby(content, _is_result):
-        if is_result:
+    for is_answer, blocks in groupby(content, _is_answer):
+        if is_answer:
             messages.append({"role": "tool", "content": list(blocks)})
         else:
             messages.append({**message, "role": "assistant", "content": list(blocks)})
@@ -194,8 +179,8 @@ def split(message: dict[str, Any]) -> Messages:
     return [*messages, *after]
 
 
-def _is_result(block: object) -> bool:
-    return isinstance(block, Mapping) and block.get("type") == "tool_result"
+def _is_answer(block: object) -> bool:
+    return isinstance(block, Answer)
 
 
 def text_of(message: Message) -> str:
@@ -213,12 +198,11 @@ def answers_of(message: Message) -> Iterator[Answer]:
             shown += block_of(raw, "content")
         except InvalidInput:  # what others write need not be understood
             continue
-    results = list(filter(_is_result, shown))
+    results = [block for block in shown if isinstance(block, Answer)]
     text = content if isinstance(content, str) else "\n".join(texts_in(shown))
     if message.get("role") in ("tool", "function", "ipython") and not results:
         call_id = first(message, ("tool_call_id", "tool_use_id", "call_id"))
         results, text = [answer(call_id, message)], ""
-    for block in results:
-        yield Answer(block["content"], block["tool_use_id"], to_call=True, refused=block["refused"])
+    yield from results
     if text:
         yield Answer(text)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
+from logtriage._lib.grouping import grouped
 from logtriage._lib.jsonvalues import absent
 from logtriage.conversations.blocks import at, opened, text_at
 from logtriage.conversations.failures import RUN, failed
@@ -66,11 +67,8 @@ def rows_of_traces(spans: Iterable[Line]) -> list[dict[str, Any]]:
     All hold messages, in their ``row``; without any, the run of an incident is a row without any.
     What rows of a trace name holds for all, unless they differ. If a run failed, so did all.
     """
-    traces: dict[object, list[Any]] = {}
-    for span in spans:
-        traces.setdefault(span["trace"], []).append(span)
     rows = []
-    for trace in traces.values():
+    for trace in grouped((span["trace"], span) for span in spans).values():
         ids = {span["id"] for span in trace} - {None}
         runs = [one for one in trace if one["kind"] in RUNS and one["parent"] not in ids]
         failure: Line = next((run["failure"] for run in runs if failed(run["failure"])), {})
@@ -81,14 +79,12 @@ def rows_of_traces(spans: Iterable[Line]) -> list[dict[str, Any]]:
         chosen = [span for span in held if span["kind"] not in RUNS]
         chosen = chosen or [span for span in held if span["parent"] not in ids] or held
         for span in chosen or (runs[:1] if "incident" in counts else ()):
-            row = span.get("row", {"trace_id": span["trace"], "messages": []})
-            missing = {
-                name: value
-                for name, value in {**shared, **_named(span["attributes"])}.items()
-                for places in (PLACES if name in _NAMES else PLACES[:1],)
-                if all(absent(at(row, f"{place}{name}")) for place in places)
-            }
-            rows.append({**row, **missing, RUN: failure, LINE: span[LINE]})
+            row = {**span.get("row", {"trace_id": span["trace"], "messages": []})}
+            for name, value in {**shared, **_named(span["attributes"])}.items():
+                places = PLACES if name in _NAMES else PLACES[:1]
+                if all(absent(at(row, f"{place}{name}")) for place in places):
+                    row[name] = value
+            rows.append({**row, RUN: failure, LINE: span[LINE]})
     return rows
 
 
@@ -115,11 +111,12 @@ def _all_spans(spans: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         record = {"event.name": span["name"], **span["attributes"]}
         if not _is_event(record):
             gathered.append(span)
-        elif (key := (span["trace"], span["id"])) in by_span:
-            by_span[key]["events"].append(record)
-        else:
-            by_span[key] = {**span, "events": [record]}
+            continue
+        key = span["trace"], span["id"]
+        if key not in by_span:
+            by_span[key] = {**span, "events": []}
             gathered.append(by_span[key])
+        by_span[key]["events"].append(record)
     return gathered
 
 

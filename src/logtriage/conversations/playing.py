@@ -15,7 +15,8 @@ import attrs
 from logtriage._lib.printable import counted
 from logtriage._lib.unread import short
 from logtriage.actions import Action, Malformed
-from logtriage.conversations.messages import Answer, Message, answers_of, is_from_agent
+from logtriage.conversations.blocks import Answer
+from logtriage.conversations.messages import Message, answers_of, is_from_agent
 from logtriage.conversations.screens import (
     Screen,
     closed_after,
@@ -207,7 +208,8 @@ class _Replay:
             if (closing := closed_in(answer.text)) != str(self.state.closing):
                 raise InvalidInput(
                     f"{place}: the log says that the incident is closed ({closing}), and after "
-                    f"{self._so_far()} in the replay it is {self.state.closing or 'open'}"
+                    f"{counted(len(self.steps), 'call')} in the replay it is "
+                    f"{self.state.closing or 'open'}"
                 )
             if ticks not in (None, self.state.tick):
                 is_short = ticks > self.state.tick
@@ -241,7 +243,7 @@ class _Replay:
         if not 0 <= surplus <= len(doubtful):
             raise InvalidInput(
                 f"{place}: a screen of tick {screen.tick} after "
-                f"{self._so_far(self.state.tick + len(group))}: "
+                f"{counted(self.state.tick + len(group), 'call')}: "
                 + ("turns are missing before it" if surplus < 0 else "some were not played")
                 + ", or it is of another incident"
                 + ("" if self.steps or group else f"; {JOIN}")
@@ -281,7 +283,7 @@ class _Replay:
         if screen.tick != now.tick or screen.horizon != incident.horizon:
             raise InvalidInput(
                 f"{place}: a screen of tick {screen.tick}/{screen.horizon}, and the replay of "
-                f"{self._so_far(now.tick)} is at {now.tick}/{incident.horizon}"
+                f"{counted(now.tick, 'call')} is at {now.tick}/{incident.horizon}"
             )
         before = observe(states[-2]) if len(states) > 1 else None
         expected = render_observation(observe(now), screen.style, before=before)
@@ -292,12 +294,8 @@ class _Replay:
             why = f" ({short(last.reason)})" if isinstance(last, Malformed) else ""
             raise InvalidInput(
                 f"{place}: the screen of tick {screen.tick} says {shown}, and the replay of "
-                f"{self._so_far(now.tick)} on {incident.id} {there}{why}"
+                f"{counted(now.tick, 'call')} on {incident.id} {there}{why}"
             )
-
-    def _so_far(self, count: int | None = None) -> str:
-        count = len(self.steps) if count is None else count
-        return counted(count, "call")
 
     def end(self) -> Played:
         """Play those of the last steps that were played, and return the whole result."""

@@ -10,7 +10,7 @@ from typing import Final
 
 import attrs
 
-from logtriage.conversations.messages import Answer
+from logtriage.conversations.blocks import Answer
 from logtriage.incident import Incident
 from logtriage.rendering import Style
 

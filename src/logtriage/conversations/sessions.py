@@ -4,8 +4,10 @@ Several lines make a conversation; none of them names an incident.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import Any, Final
 
+from logtriage._lib.grouping import grouped
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.conversations.blocks import at, plain
 from logtriage.conversations.messages import AGENT_ROLES, OTHER_ROLES
@@ -65,9 +67,7 @@ def claude_rows(lines: Sequence[Line]) -> Rows:
         and absent(line.get("parent_tool_use_id"))
     ]
     if not any("parentUuid" in line for line in messages):  # a stream has no branches
-        sessions: dict[str, list[Line]] = {}
-        for line in messages:
-            sessions.setdefault(str(line.get("session_id")), []).append(line)
+        sessions = grouped((str(line.get("session_id")), line) for line in messages)
         return [row for row in map(_claude_row, sessions.values()) if row["messages"]]
     messages = [line for line in messages if line["type"] != "result"]
     by_uuid = {str(line["uuid"]): line for line in lines if "uuid" in line}
@@ -201,9 +201,7 @@ def thread_in(line: Line, keys: Sequence[str] = THREADS) -> str | None:
 def message_rows(lines: Sequence[Line]) -> Rows:
     """The conversations of a file with a message a line; one, if not all lines name theirs."""
     names = [thread_in(line, SESSIONS) for line in lines]
-    threads: dict[str | None, list[Line]] = {}
-    for name, line in zip(names, lines, strict=True):
-        threads.setdefault(name if all(names) else None, []).append(line)
+    threads = grouped(zip(names if all(names) else repeat(None), lines, strict=False))
     return [{"messages": thread, LINE: lines.index(thread[0])} for thread in threads.values()]
 
 
