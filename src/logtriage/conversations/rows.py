@@ -10,7 +10,7 @@ import attrs
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.actions import Malformed
 from logtriage.codec import structure_transcript
-from logtriage.conversations.blocks import at
+from logtriage.conversations.blocks import at, text_at
 from logtriage.conversations.counts import Counts, Spent
 from logtriage.conversations.failures import failed, failed_request, status_of, status_once_closed
 from logtriage.conversations.fields import (
@@ -89,10 +89,8 @@ class Reading:
     def counting(self, total: tuple[Counts, bool]) -> "Reading":
         """The reading with the counts of the whole conversation in its transcript."""
         counts, partly = total
-        others = {
-            key: self.transcript.extra[key] for key in self.transcript.extra if key not in COUNTS
-        }
-        transcript = attrs.evolve(self.transcript, extra={**others, **counts})
+        extra = {key: value for key, value in self.transcript.extra.items() if key not in COUNTS}
+        transcript = attrs.evolve(self.transcript, extra={**extra, **counts})
         return attrs.evolve(self, transcript=transcript, partly_counted=partly)
 
 
@@ -236,16 +234,13 @@ def _incident(conversation: Conversation, incident_at: str | None, resolve: Reso
                 )
             incident = resolve(name)
             if incident.seal is not None or incident.world_mark is not None:
-                parent = at(row, path.rpartition(".")[0]) if "." in path else row
-                marks = (parent.get("seal"), parent.get("world"))
-                seal, world = (mark if isinstance(mark, str) else None for mark in marks)
+                beside = "".join(path.rpartition(".")[:2])
+                seal, world = (text_at(row, [f"{beside}{mark}"]) for mark in ("seal", "world"))
                 check_drawn(seal, world, incident)
             return incident
         if not absent(name):
             raise TranscriptError(f"{path}: expected an incident id, got {json_kind(name)}")
-    named = wanted
-    if incident_at is None:
-        named = _named_in(conversation)
+    named = _named_in(conversation) if incident_at is None else wanted
     if named is not None:
         return resolve(named)
     raise TranscriptError(
@@ -323,8 +318,7 @@ def _id_by_screen(first: Screen) -> str | None:
 
 @lru_cache(maxsize=len(_TASKS))
 def _ids_by_first_screen(task: str) -> Mapping[str, str]:
-    names = incident_ids(task, SPLIT, SEARCHED)
-    states = (initial_state(make_incident(name)) for name in names)
     return {
-        render_observation(observe(state)): name for state, name in zip(states, names, strict=True)
+        render_observation(observe(initial_state(make_incident(name)))): name
+        for name in incident_ids(task, SPLIT, SEARCHED)
     }

@@ -154,7 +154,7 @@ def _is_logged(row: Row) -> bool:
 def _logged(row: Row) -> Row:
     """A request and its response as a row. If the request failed, there is no reply to read."""
     asked = _request_of(row)
-    raw = next((row[key] for key in _RESPONSE if not absent(row.get(key))), None)
+    raw = first(row, _RESPONSE)
     response = response_in(raw)
     others = {key: row[key] for key in row if key not in (*_REQUEST, *_RESPONSE)}
     if isinstance(about := others.get("metadata"), str):
@@ -228,9 +228,8 @@ def _is_stored(line: Row) -> bool:
     is_trace = kind is None and isinstance(below, list) and {"id", "timestamp"} <= line.keys()
     is_run = isinstance(first(line, ("run_type", "op_name")), str)
     is_span = line.get("object") in _OPENAI
-    return (
-        is_row or is_trace or is_run or is_span
-    ) and "actions" not in line  # transcripts keep fields
+    # Transcripts keep fields of their rows.
+    return (is_row or is_trace or is_run or is_span) and "actions" not in line
 
 
 def _stored(rows: Iterable[Row], above: Row) -> Iterator[dict[str, Any]]:
