@@ -32,7 +32,7 @@ from logtriage.conversations.logrows import (
 )
 from logtriage.conversations.rows import Reading, reading_of, transcript_of_row
 from logtriage.conversations.sessions import LINE
-from logtriage.conversations.shapes import LINES, as_row, is_no_chat, reply_beside, rows_in, unpaged
+from logtriage.conversations.shapes import LINES, as_row, is_no_chat, reply_beside, rows_in
 from logtriage.conversations.wires import Style
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import LogTriageError, SealError, TranscriptError
@@ -174,14 +174,14 @@ def _records(source: Source) -> Iterator[_Record]:
     name = str(getattr(source, "name", "<stream>"))
     by_shape: dict[Shape, list[_Record]] = {}
     empty = True
-    for place, line, value in _items(unpacked(source, name), name):
-        empty = False
-        shapes = (shape for shape in LINES if isinstance(value, Mapping) and shape.fits(value))
-        if (shape := next(shapes, None)) is not None:
-            by_shape.setdefault(shape, []).append((place, line, value))
-            continue
+    for line, value in _values(unpacked(source, name), name):
         for inside, row in rows_in(value):
-            yield f"{place}{inside}" if line is None else place, line, row
+            empty = False
+            shapes = (shape for shape in LINES if isinstance(row, Mapping) and shape.fits(row))
+            if (shape := next(shapes, None)) is None:
+                yield f"{name}{inside}", line, row
+            else:
+                by_shape.setdefault(shape, []).append((f"{name}{inside}", line, row))
     if empty:
         raise TranscriptError("empty: there is nothing to convert", source=name)
     for shape, records in by_shape.items():
@@ -196,15 +196,6 @@ def _records(source: Source) -> Iterator[_Record]:
             place, line, _ = records[number]
             yield f"{place}[{seen[number]}]" if of_record[number] > 1 else place, line, row
             seen[number] += 1
-
-
-def _items(stream: Any, name: str) -> Iterator[_Record]:
-    """The values in a file; those in the list of a document, or on a page, are values, too."""
-    for line, value in _values(stream, name):
-        is_list = line is None and isinstance(value, list)
-        for inside, item in rows_in(value) if is_list else [("", value)]:
-            for number, row in unpaged(item):
-                yield f"{name}{inside}{number}", line, row
 
 
 def _values(stream: Any, name: str) -> Iterator[tuple[int | None, Any]]:

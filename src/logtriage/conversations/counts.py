@@ -134,8 +134,7 @@ class Spent:
                 turns[len(part.turns) - 1] = {**requests, **counts}
         known, partly = _total(turns, {} if answered else row)
         for lost in failures:
-            more = {name: known[name] + lost[name] for name in known if name in lost}
-            known = {**known, **more}
+            known = {name: count + lost.get(name, 0) for name, count in known.items()}
         return known, partly
 
 

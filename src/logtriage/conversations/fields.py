@@ -93,15 +93,15 @@ def conversation_of(row: object) -> Conversation:
 
 def _without_errors(row: Row, messages: list[dict[str, Any]]) -> tuple[Row, list[dict[str, Any]]]:
     """The messages without replies that the server marks as errors; at the end, the row failed."""
-    errors = {
-        place: error
-        for place, message in enumerate(messages)
-        if is_from_agent(message) and message.get("role") and (error := failure_of_message(message))
-    }
-    said = [place for place, message in enumerate(messages) if is_from_agent(message)]
-    if said and said[-1] in errors and not failed(row):
-        row = {**row, "error": errors[said[-1]]}
-    return row, [message for place, message in enumerate(messages) if place not in errors]
+
+    def error_in(message: Message) -> object:
+        is_reply = is_from_agent(message) and message.get("role")
+        return failure_of_message(message) if is_reply else None
+
+    last: Message = next(filter(is_from_agent, reversed(messages)), {})
+    if (error := error_in(last)) and not failed(row):
+        row = {**row, "error": error}
+    return row, [message for message in messages if not error_in(message)]
 
 
 def at_place(place: str, error: InvalidInput) -> TranscriptError:

@@ -145,7 +145,7 @@ class _Replay:
 
     def take(self, answers: Sequence[tuple[str, Answer]]) -> None:
         """Match the answers between two replies with their steps, and play what they confirm."""
-        loose: list[tuple[str, Answer]] = []
+        loose: list[tuple[str, Answer, list[Screen]]] = []
         shown: dict[_Pending, str] = {}
         for place, answer in answers:
             step = self._step_of(answer)
@@ -155,7 +155,7 @@ class _Replay:
                 if screens or (step.readable and closed_in(answer.text)):
                     shown[step] = place
             elif not (answer.to_call and answer.id in self.called):
-                loose.append((place, answer))
+                loose.append((place, answer, screens))
         if answers:
             self.called.discard(None)
         self._sort()
@@ -165,8 +165,7 @@ class _Replay:
                 self.shows = self.shows or (step.readable and bool(step.screens))
                 count = self.pending.index(step) + 1
                 self._confirm(count, step.screens, step.answer, shown[step])
-        for place, answer in loose:
-            screens = screens_in(answer.text, self.state.incident)
+        for place, answer, screens in loose:
             made_up = any(not step.readable and step.step.by_shell for step in self.pending[-1:])
             if not made_up and (screens or closed_in(answer.text)):
                 count = len(self.pending)
@@ -188,11 +187,11 @@ class _Replay:
 
     def _sort(self) -> None:
         """Put the pending steps that have screens in the order of their screens' ticks."""
-        steps = enumerate(self.pending)
-        slots = [(step.screens[0].tick, at) for at, step in steps if step.screens]
-        ordered = [self.pending[at] for _, at in sorted(slots)]
-        for (_, at), step in zip(slots, ordered, strict=True):
-            self.pending[at] = step
+        places = [place for place, step in enumerate(self.pending) if step.screens]
+        steps = [self.pending[place] for place in places]
+        steps.sort(key=lambda step: step.screens[0].tick)
+        for place, step in zip(places, steps, strict=True):
+            self.pending[place] = step
 
     def _confirm(self, count: int, screens: Sequence[Screen], answer: Answer, place: str) -> None:
         """Play as many of the first ``count`` steps as the screens say; compare the screens."""

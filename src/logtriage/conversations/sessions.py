@@ -73,15 +73,15 @@ def claude_rows(lines: Sequence[Line]) -> Rows:
     by_uuid = {str(line["uuid"]): line for line in lines if "uuid" in line}
     messages = [line for line in messages if by_uuid.get(str(line.get("uuid"))) is line]
     parents = {name: _above(line, by_uuid) for name, line in by_uuid.items()}
-    last: dict[str, str] = {}
     roots: dict[str, str] = {}
-    for name in (str(line["uuid"]) for line in messages):
-        *_, root = branch = list(_branch(name, parents, roots))
-        root = roots.get(root, root)
+    branches: dict[str, list[str]] = {}
+    for line in reversed(messages):
+        branch = list(_branch(str(line["uuid"]), parents, roots))
+        root = roots.get(branch[-1], branch[-1])
         roots |= dict.fromkeys(branch, root)
-        last[root] = name
-    branches = (set(_branch(name, parents, {})) for name in last.values())
-    return [_claude_row(list(_on_branch(messages, branch))) for branch in branches]
+        branches.setdefault(root, branch)
+    in_order = reversed(branches.values())
+    return [_claude_row(_on_branch(messages, {*branch})) for branch in in_order]
 
 
 def _above(line: Line, by_uuid: Mapping[str, Line]) -> str | None:

@@ -55,19 +55,10 @@ _OF_PAGE: Final = frozenset(
 )
 
 
-def unpaged(value: Any) -> Iterator[tuple[str, Any]]:
-    """The rows of a page of an API's list, or the results of a report, each with its place.
-
-    Any other value is alone.
-    """
-    page = _page_of(value) if isinstance(value, Mapping) else None
-    if page is None:
-        yield "", value
-    else:
-        yield from ((f"[{number}]", row) for number, row in enumerate(page))
-
-
-def _page_of(value: Row) -> Sequence[Any] | None:
+def _page_of(value: Any) -> Sequence[Any] | None:
+    """The rows of a page of an API's list, or the results of a report; None without any."""
+    if not isinstance(value, Mapping):
+        return None
     rows = list(objects(value.get("results")))
     if rows and _names_no_incident(value) and not any(map(_names_no_incident, rows)):
         return rows
@@ -302,10 +293,11 @@ ROWS: Final = (
 
 def rows_in(value: Any) -> Iterator[tuple[str, Any]]:
     """The rows that a value holds, each with its place in it."""
+    items = value if isinstance(value, list) else _page_of(value)
     if is_conversation(value):
         yield "", {"messages": value}
-    elif isinstance(value, list):
-        for number, item in enumerate(value):
+    elif items is not None:
+        for number, item in enumerate(items):
             for inside, row in rows_in(item) if isinstance(item, Mapping) else [("", item)]:
                 yield f"[{number}]{inside}", row
     elif not isinstance(value, Mapping):
