@@ -106,7 +106,7 @@ def _following(rows: Sequence[LogRow]) -> Callable[[LogRow], LogRow | None]:
     request that failed when the incident was closed adds nothing to the row that closed it.
     """
     after = {row for row in rows if row.spent.is_failed and row.is_closed}
-    ends = {(row.names.trace, row.whose, row.digests.end) for row in rows if row.digests.end}
+    ends = {(row.names.trace, row.whose, row.digests.end) for row in rows}
     asked = {(row.names.trace, row.whose, row.digests.before) for row in rows}
     in_trace = {
         (row.names.trace, row.whose, prefix): row
@@ -233,7 +233,7 @@ def _is_beside(row: LogRow, whole: LogRow, parts: Parts) -> bool:
 
 def _goes_on(row: LogRow, whole: LogRow) -> bool:
     """Whether the last reply of a row goes on from a beginning of another's history."""
-    return row.digests.before is not None and row.digests.before in whole.digests.prefixes
+    return row.digests.before in whole.digests.prefixes
 
 
 def _ends_otherwise(row: LogRow, whole: LogRow, parts: Parts) -> bool:

@@ -39,7 +39,6 @@ _CODEX_EVENTS = ("thread.", "turn.", "item.")
 _CODEX_FIELDS = frozenset({"type", "thread_id", "item", "usage", "error"})
 #: Items of Codex that are no messages.
 _CODEX_OTHERS = ("ghost_snapshot", "compaction", "compaction_summary", "other")
-_ATIF: Final = "ATIF-"
 _ROLES: Final = {"agent": "assistant", "user": "user", "system": "system"}
 
 
@@ -203,12 +202,6 @@ def message_rows(lines: Sequence[Line]) -> Rows:
     names = [thread_in(line, SESSIONS) for line in lines]
     threads = grouped(zip(names if all(names) else repeat(None), lines, strict=False))
     return [{"messages": thread, LINE: lines.index(thread[0])} for thread in threads.values()]
-
-
-def is_atif(row: Mapping[str, Any]) -> bool:
-    """Whether a row is a trajectory in ATIF, the format of Harbor and others."""
-    version = row.get("schema_version")
-    return isinstance(version, str) and version.startswith(_ATIF)
 
 
 def row_of_trajectory(row: Mapping[str, Any]) -> dict[str, Any]:

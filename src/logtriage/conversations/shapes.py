@@ -14,7 +14,6 @@ from logtriage.conversations.sessions import (
     TRACES,
     claude_rows,
     codex_rows,
-    is_atif,
     is_claude,
     is_codex,
     is_message,
@@ -158,7 +157,9 @@ def _logged(row: Row) -> Row:
         errors += [outcome] if isinstance(outcome, str) and failed({"status": outcome}) else []
     if error := next(filter(None, errors), None):
         others["error"] = error
-    if failed_request(others) and not _holds_run(response):
+    told = at(response, "messages")
+    is_run = isinstance(told, list) and len(told) > 1  # it may have failed later
+    if failed_request(others) and not is_run:
         response = None
     elif is_empty:
         response = {}  # which is refused, since nothing says why
@@ -186,12 +187,6 @@ def is_no_chat(row: object) -> bool:
     if not isinstance(response, Mapping) or response.keys() & {*_OF_RESPONSE} or failed(response):
         return False
     return any(isinstance(response.get(key), list) for key in ("data", "results", "embeddings"))
-
-
-def _holds_run(response: object) -> bool:
-    """Whether a response holds the messages of a whole run, which may have failed later."""
-    messages = response.get("messages") if isinstance(response, Mapping) else None
-    return isinstance(messages, list) and len(messages) > 1
 
 
 def _is_lost(row: Row) -> bool:
@@ -280,7 +275,11 @@ LINES: Final = (
 MARKED_LINES: Final = LINES[:-1]  # without bare messages: a list of those is one conversation
 #: Rows that are rewritten as ``messages`` and other fields.
 ROWS: Final = (
-    Shape("Harbor and others: ATIF", is_atif, row_of_trajectory),
+    Shape(
+        "Harbor and others: ATIF",
+        lambda row: str(row.get("schema_version")).startswith("ATIF-"),
+        row_of_trajectory,
+    ),
     Shape(
         "mini-SWE-agent",
         lambda row: str(row.get("trajectory_format", "")).startswith("mini-swe-agent"),
