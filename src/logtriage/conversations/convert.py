@@ -23,13 +23,8 @@ from logtriage.conversations.blocks import at
 from logtriage.conversations.dialects import Shape
 from logtriage.conversations.fields import Conversation, conversation_of
 from logtriage.conversations.joining import joined
-from logtriage.conversations.logrows import (
-    LogRow,
-    Names,
-    Result,
-    names_of,
-    row_of_conversation,
-)
+from logtriage.conversations.logrows import LogRow, Result, row_of_conversation
+from logtriage.conversations.names import Names, names_of
 from logtriage.conversations.rows import Reading, reading_of, transcript_of_row
 from logtriage.conversations.sessions import LINE
 from logtriage.conversations.shapes import LINES, as_row, is_no_chat, reply_beside, rows_in

@@ -1,4 +1,4 @@
-"""Find the messages in a row, who played, and what went wrong."""
+"""Find the messages in a row, and the fields that its transcript keeps."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
@@ -9,15 +9,15 @@ import attrs
 
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.codec import TRANSCRIPT_FIELDS
-from logtriage.conversations.blocks import Answer, text_at
+from logtriage.conversations.blocks import Answer
 from logtriage.conversations.counts import Counts, noted, usage_in, whole
 from logtriage.conversations.dialects import messages_of
 from logtriage.conversations.failures import failed, failure_of_message
 from logtriage.conversations.messages import Message, answers_of, is_from_agent
+from logtriage.conversations.names import Row
 from logtriage.conversations.sessions import is_message
 from logtriage.conversations.shapes import (
     UNREAD,
-    Row,
     as_row,
     is_team_row,
     response_in,
@@ -33,7 +33,6 @@ MESSAGES_AT: Final = (
 #: Keys that hold a provider's response; with one of the first two, the row is the response.
 _IN_ROW: Final = ("choices", "candidates")
 _RESPONSES: Final = (*_IN_ROW, "completion", "response")
-MODEL_AT: Final = ("model", "agent.config.model", "model_name")
 #: Fields of a transcript that a row does not set; its ranking is a list.
 _OWN_KEYS: Final = TRANSCRIPT_FIELDS | {"error", "ranking"}
 _COUNTS: Final = frozenset({"requests", "prompt_tokens", "completion_tokens", "cut_off", "retries"})
@@ -179,11 +178,6 @@ def last_branch(nodes: Sequence[Any]) -> list[Any]:
             raise TranscriptError(f"nodes[{position}].parent: expected an earlier node")
         position = parent
     return messages[::-1]
-
-
-def agent_of(row: Row) -> str | None:
-    """The name of the agent or its model, from the first of some fields that holds a text."""
-    return text_at(row, ("agent", *MODEL_AT, "agent_name"))
 
 
 def extra_of(conversation: Conversation) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The rows of a log, and what each names of its attempt.
+"""The rows of a log, and the attempt that each is of, as far as names tell.
 
 A session or a trace is of one attempt, whatever file a row stands in and whatever model it names:
 servers answer with another name of the model, and a request may fall back to another model. Numbers
@@ -6,71 +6,22 @@ of attempts count in one file, for each model.
 """
 
 from collections.abc import Sequence
-from typing import Final
 
 import attrs
 
 from logtriage._lib.grouping import grouped
-from logtriage.conversations.blocks import text_at
 from logtriage.conversations.counts import Spent
 from logtriage.conversations.digests import Digests, digests_of
-from logtriage.conversations.fields import MODEL_AT, Conversation
+from logtriage.conversations.fields import Conversation
 from logtriage.conversations.messages import is_from_agent, text_of
+from logtriage.conversations.names import Names
 from logtriage.conversations.rows import Reading, spent_on
 from logtriage.conversations.screens import screens_of
-from logtriage.conversations.sessions import ATTEMPTS, SESSIONS, TRACES, thread_in
-from logtriage.conversations.shapes import INCIDENT_AT, Row
 from logtriage.conversations.wires import calls_of, name_of
 from logtriage.errors import TranscriptError
 from logtriage.parsing.tools import SOLO_TOOLS
 
 Result = Reading | TranscriptError
-#: Where a row of the Responses API names its response, and the one before it.
-_ID_AT: Final = ("response.id", "response_id", "id")
-_PREVIOUS_AT: Final = ("previous_response_id", "response.previous_response_id")
-
-
-@attrs.frozen
-class Names:
-    """What a row names: its incident, agent, model, attempt, trace, and conversation (``thread``).
-
-    ``attempt`` has the numbers and sessions. If one ``is_session``, it holds in all files. ``id``
-    is of the row or its response, and ``previous`` of the response before.
-    """
-
-    incident: str | None = None
-    agent: str | None = None
-    model: str | None = None
-    attempt: tuple[str, ...] = ()
-    is_session: bool = False
-    trace: str | None = None
-    thread: str | None = None
-    id: str | None = None
-    previous: str | None = None
-
-    def fit(self, others: "Names") -> bool:
-        """Whether nothing that is named here contradicts ``others``; models may differ."""
-        return (
-            self.incident in (None, others.incident)
-            and self.agent in (None, others.agent)
-            and set(self.attempt) <= set(others.attempt)
-        )
-
-
-def names_of(row: Row, incident_at: str | None) -> Names:
-    """What a row names of its attempt."""
-    attempt = {key: name for key in ATTEMPTS if (name := thread_in(row, [key])) is not None}
-    return Names(
-        incident=text_at(row, (*INCIDENT_AT, *([incident_at] if incident_at else ()))),
-        agent=text_at(row, ("agent", "agent_name")),
-        model=text_at(row, MODEL_AT),
-        attempt=tuple(f"{key} {name}" for key, name in attempt.items()),
-        is_session=any(key in SESSIONS and not attempt[key].isdigit() for key in attempt),
-        trace=thread_in(row, TRACES),
-        thread=thread_in(row),
-        id=text_at(row, _ID_AT),
-        previous=text_at(row, _PREVIOUS_AT),
-    )
 
 
 @attrs.frozen(eq=False)

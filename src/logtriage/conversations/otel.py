@@ -14,7 +14,8 @@ from logtriage._lib.grouping import grouped
 from logtriage._lib.jsonvalues import absent
 from logtriage.conversations.blocks import at, opened, text_at
 from logtriage.conversations.failures import RUN, failed
-from logtriage.conversations.sessions import ATTEMPTS, LINE, PLACES, TRACES
+from logtriage.conversations.names import ATTEMPTS, PLACES, TRACES
+from logtriage.conversations.sessions import LINE
 
 Line = Mapping[str, Any]
 

@@ -16,13 +16,13 @@ from logtriage.conversations.failures import failed, failed_request, status_of, 
 from logtriage.conversations.fields import (
     COUNTS,
     Conversation,
-    agent_of,
     at_place,
     conversation_of,
     extra_of,
     last_branch,
 )
 from logtriage.conversations.messages import Message, answers_of, is_from_agent, text_of
+from logtriage.conversations.names import INCIDENT_AT, Row, agent_of
 from logtriage.conversations.playing import played
 from logtriage.conversations.screens import (
     Screen,
@@ -32,7 +32,7 @@ from logtriage.conversations.screens import (
     screens_of,
     text_screens,
 )
-from logtriage.conversations.shapes import INCIDENT_AT, Row, is_team_row
+from logtriage.conversations.shapes import is_team_row
 from logtriage.conversations.teams import joint_transcript
 from logtriage.conversations.wires import Style, steps_of_conversation, turns_of
 from logtriage.conversations.words import kept, words_beside

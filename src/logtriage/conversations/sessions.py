@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from logtriage._lib.grouping import grouped
 from logtriage._lib.jsonvalues import absent, json_kind
-from logtriage.conversations.blocks import at, plain
+from logtriage.conversations.blocks import plain
 from logtriage.conversations.messages import AGENT_ROLES, OTHER_ROLES
+from logtriage.conversations.names import SESSIONS, thread_in
 from logtriage.errors import TranscriptError
 
 Line = Mapping[str, Any]
@@ -24,14 +25,6 @@ _CLAUDE_OTHERS = frozenset(
         *("agent-name", "mode", "permission-mode", "bridge-session"),
     )
 )
-#: Fields that name the conversation of a row or a line; those of a trace may name a request.
-SESSIONS: Final = ("session_id", "sessionId", "thread_id", "conversation_id")
-TRACES: Final = ("trace_id", "traceId")
-THREADS: Final = (*SESSIONS, *TRACES)
-#: Where a row says which attempt at the incident it is.
-ATTEMPTS: Final = ("attempt", "epoch", "trial", "repeat", "rollout", *SESSIONS)
-#: Where a row may name its incident, attempt, session and trace. Other objects are of a data set.
-PLACES: Final = ("", "metadata.", "extra.", "extra.metadata.")
 #: The field of a row with the number of its first line among those it was made of.
 LINE: Final = "logtriage.line"
 _CODEX = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
@@ -189,12 +182,6 @@ def is_message(line: Line) -> bool:
     role = line.get("role")
     known = isinstance(role, str) and role.lower() in AGENT_ROLES | OTHER_ROLES
     return known and bool({"content", "tool_calls", "parts"} & set(line))
-
-
-def thread_in(line: Line, keys: Sequence[str] = THREADS) -> str | None:
-    """The name of the conversation that a line belongs to, by the first of some fields."""
-    names = (at(line, f"{place}{key}") for place in PLACES for key in keys)
-    return next((str(name) for name in names if isinstance(name, str | int)), None)
 
 
 def message_rows(lines: Sequence[Line]) -> Rows:

@@ -7,11 +7,10 @@ from logtriage._lib.jsonvalues import absent
 from logtriage.conversations.blocks import at, decoded, first, opened
 from logtriage.conversations.dialects import Shape, messages_of
 from logtriage.conversations.failures import failed, failed_request, failure_in, is_note
+from logtriage.conversations.names import INCIDENT_AT, TRACES, Row, thread_in
 from logtriage.conversations.otel import RUNS, is_telemetry, objects, rows_of_traces, telemetry_rows
 from logtriage.conversations.sessions import (
     LINE,
-    PLACES,
-    TRACES,
     claude_rows,
     codex_rows,
     is_claude,
@@ -19,18 +18,8 @@ from logtriage.conversations.sessions import (
     is_message,
     message_rows,
     row_of_trajectory,
-    thread_in,
 )
 from logtriage.errors import InvalidInput
-
-Row = Mapping[str, Any]
-
-_DATA: Final = ("info.", "task.data.", "task.", "doc.")
-#: Paths that may hold the id of the incident; the first that is present counts.
-INCIDENT_AT: Final = (
-    *(f"{place}{name}" for place in (*PLACES, *_DATA) for name in ("incident", "incident_id")),
-    "custom_id",  # of a line of OpenAI's batches
-)
 
 
 def is_team_row(row: Row) -> bool:
