@@ -89,6 +89,12 @@ def text_at(row: object, paths: Iterable[str]) -> str | None:
     return next((text for path in paths if isinstance(text := at(row, path), str)), None)
 
 
+def objects(value: object) -> Iterator[Block]:
+    """The objects in a list; none in any other value."""
+    items = value if isinstance(value, list) else ()
+    return (item for item in items if isinstance(item, Mapping))
+
+
 def first(block: Block, keys: tuple[str, ...]) -> Any:
     """The value of the first of some fields that is not absent; None if all are."""
     return next((block[key] for key in keys if not absent(block.get(key))), None)

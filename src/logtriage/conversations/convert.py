@@ -20,14 +20,14 @@ from logtriage._lib.jsonvalues import absent
 from logtriage._lib.printable import counted
 from logtriage.conversations.attempts import attempts_of, without_parts_of_bad
 from logtriage.conversations.blocks import at
-from logtriage.conversations.dialects import Shape
+from logtriage.conversations.dialects import LINE, Shape
 from logtriage.conversations.fields import Conversation, conversation_of
 from logtriage.conversations.joining import joined
 from logtriage.conversations.logrows import LogRow, Result, row_of_conversation
 from logtriage.conversations.names import Names, names_of
+from logtriage.conversations.requests import is_no_chat, reply_beside
 from logtriage.conversations.rows import Reading, reading_of, transcript_of_row
-from logtriage.conversations.sessions import LINE
-from logtriage.conversations.shapes import LINES, as_row, is_no_chat, reply_beside, rows_in
+from logtriage.conversations.shapes import LINES, as_row, rows_in
 from logtriage.conversations.wires import Style
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import LogTriageError, SealError, TranscriptError

@@ -31,6 +31,10 @@ _STREAM: Final = re.compile(r"\s*(?:data: ?[{\[]|event: ?\S+\s*\n\s*data:)")
 _DEEPEST: Final = 3
 
 
+#: The field of a row with the number of its first line among those it was made of.
+LINE: Final = "logtriage.line"
+
+
 class Shape(NamedTuple):
     """A form in which others keep data: ``fits`` recognises it, and ``read`` brings it into ours.
 
@@ -57,6 +61,16 @@ def messages_of(raw: object) -> Messages:
     if not isinstance(raw, Sequence):
         raise InvalidInput(f"expected a list of messages, got {json_kind(raw)}")
     return _listed(raw, "")
+
+
+def are_messages(value: Any) -> bool:
+    """Whether a value is a list of messages, by its first item."""
+    if not isinstance(value, list) or not value or not isinstance(value[0], Mapping):
+        return False
+    try:
+        return bool(messages_of(value[:1])) and "messages" not in value[0]
+    except InvalidInput:
+        return False
 
 
 def _listed(items: Sequence[Any], inside: str) -> Messages:

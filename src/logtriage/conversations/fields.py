@@ -15,13 +15,9 @@ from logtriage.conversations.dialects import messages_of
 from logtriage.conversations.failures import failed, failure_of_message
 from logtriage.conversations.messages import Message, answers_of, is_from_agent
 from logtriage.conversations.names import Row
+from logtriage.conversations.requests import UNREAD, response_in
 from logtriage.conversations.sessions import is_message
-from logtriage.conversations.shapes import (
-    UNREAD,
-    as_row,
-    is_team_row,
-    response_in,
-)
+from logtriage.conversations.shapes import as_row, is_team_row
 from logtriage.errors import InvalidInput, TranscriptError
 
 #: Keys that may hold the conversation; the first that is present counts.

@@ -5,17 +5,14 @@ The conventions for generative AI keep the messages of a request and of its answ
 spread them over numbered attributes (``llm.input_messages.0.message.role``).
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from logtriage._lib.grouping import grouped
-from logtriage._lib.jsonvalues import absent
-from logtriage.conversations.blocks import at, opened, text_at
-from logtriage.conversations.failures import RUN, failed
-from logtriage.conversations.names import ATTEMPTS, PLACES, TRACES
-from logtriage.conversations.sessions import LINE
+from logtriage.conversations.blocks import objects, opened, text_at
+from logtriage.conversations.dialects import LINE
+from logtriage.conversations.failures import failed
+from logtriage.conversations.names import TRACES
+from logtriage.conversations.traces import rows_of_traces
 
 Line = Mapping[str, Any]
 
@@ -25,16 +22,11 @@ _SAID: Final = ("gen_ai.output.messages", "gen_ai.completion", "llm.output_messa
 #: Attributes that hold the whole conversation of an agent.
 _WHOLE: Final = ("pydantic_ai.all_messages", "all_messages_events", "events")
 _RULES: Final = ("gen_ai.system_instructions",)
-_WORDS: Final = {"gen_ai.agent.name": "agent", "ls_model_name": "model", "model_name": "model"}
-_NAMES: Final = ("incident", "incident_id", *ATTEMPTS)
-#: Where a row of a trace has names, beside its own fields.
-_ABOUT: Final = ("metadata", "extra", "extra.metadata", "attributes", "outputs.llm_output")
 _MODEL: Final = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
 #: Attributes with the kind of a span.
 _KIND: Final = ("gen_ai.operation.name", "openinference.span.kind", "traceloop.span.kind")
-#: Kinds of rows that repeat what those below them hold, and kinds that hold no conversation.
-RUNS: Final = ("invoke_agent", "agent", "workflow", "task", "chain", "span", "trace")
-OTHERS: Final = ("create_agent", "execute_tool", "tool", "embeddings", "embedding", "retriever")
+#: Kinds of spans that hold no conversation.
+_OTHERS: Final = ("create_agent", "execute_tool", "tool", "embeddings", "embedding", "retriever")
 _KINDS: Final = ("stringValue", "intValue", "doubleValue", "boolValue")
 
 
@@ -50,7 +42,7 @@ def telemetry_rows(lines: Sequence[Line]) -> list[dict[str, Any]]:
     """The rows of spans, by the rule of :func:`rows_of_traces`."""
     spans = _all_spans([{**span, LINE: n} for n, line in enumerate(lines) for span in _spans(line)])
     for span in spans:
-        if span["kind"] not in OTHERS and (messages := _messages(span)):
+        if span["kind"] not in _OTHERS and (messages := _messages(span)):
             known = span["attributes"]
             models = (known[key] for key in _MODEL if known.get(key))
             usage = {key: span["attributes"][key] for key in span["attributes"] if "token" in key}
@@ -60,48 +52,6 @@ def telemetry_rows(lines: Sequence[Line]) -> list[dict[str, Any]]:
             own = {"trace_id": span["trace"], "model": next(models, None), **span["failure"]}
             span["row"] = {**own, "messages": messages, "usage": usage}
     return rows_of_traces(spans)
-
-
-def rows_of_traces(spans: Iterable[Line]) -> list[dict[str, Any]]:
-    """Of each trace of a store the requests to a model, else runs without a parent, else any run.
-
-    All hold messages, in their ``row``; without any, the run of an incident is a row without any.
-    What rows of a trace name holds for all, unless they differ. If a run failed, so did all.
-    """
-    rows = []
-    for trace in grouped((span["trace"], span) for span in spans).values():
-        ids = {span["id"] for span in trace} - {None}
-        runs = [one for one in trace if one["kind"] in RUNS and one["parent"] not in ids]
-        failure: Line = next((run["failure"] for run in runs if failed(run["failure"])), {})
-        pairs = dict.fromkeys(pair for span in trace for pair in _named(span["attributes"]).items())
-        counts = Counter(name for name, _ in pairs)
-        shared = {name: value for name, value in pairs if counts[name] == 1}
-        held = [span for span in trace if "row" in span]
-        chosen = [span for span in held if span["kind"] not in RUNS]
-        chosen = chosen or [span for span in held if span["parent"] not in ids] or held
-        for span in chosen or (runs[:1] if "incident" in counts else ()):
-            row = {**span.get("row", {"trace_id": span["trace"], "messages": []})}
-            for name, value in {**shared, **_named(span["attributes"])}.items():
-                places = PLACES if name in _NAMES else PLACES[:1]
-                if all(absent(at(row, f"{place}{name}")) for place in places):
-                    row[name] = value
-            rows.append({**row, RUN: failure, LINE: span[LINE]})
-    return rows
-
-
-def _named(attributes: Line) -> dict[str, str | int]:
-    """The incident, attempt, session, agent and model that a row of a trace names."""
-    found: dict[str, str | int] = {}
-    places = (attributes, *(opened(at(attributes, place)) for place in _ABOUT))
-    for key, value in chain(*(each.items() for each in places if isinstance(each, Mapping))):
-        name = f"_{key}".replace(".", "_")
-        exact = key if key in ("agent", "model") else _WORDS.get(key)
-        own = next((own for own in _NAMES if name.endswith(f"_{own}")), exact)
-        if own in _NAMES[:2]:
-            own = "incident" if isinstance(value, str) and value.count("/") in (1, 2) else None
-        if own and isinstance(value, str | int):
-            found.setdefault(own, value)
-    return found
 
 
 def _all_spans(spans: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -146,7 +96,7 @@ def _span(span: Line, shared: Mapping[str, Any]) -> dict[str, Any]:
         for event in objects(span.get("events"))
     ]
     kind = next((str(attributes[key]).lower() for key in _KIND if key in attributes), None)
-    is_done = kind == "invoke_agent" or kind in OTHERS or bool(_first(attributes, _SAID))
+    is_done = kind == "invoke_agent" or kind in _OTHERS or bool(_first(attributes, _SAID))
     raised = [] if is_done else [one for one in events if one["event.name"] == "exception"]
     errors = [attributes.get("error.type"), *(one.get("exception.type", "?") for one in raised)]
     return {
@@ -252,12 +202,6 @@ def _unwrapped(value: Any) -> Any:
 
 def _in_order(tree: Line) -> list[Any]:
     return [tree[key] for key in sorted((key for key in tree if key.isdigit()), key=int)]
-
-
-def objects(value: object) -> Iterator[Line]:
-    """The objects in a list; none in any other value."""
-    items = value if isinstance(value, list) else ()
-    return (item for item in items if isinstance(item, Mapping))
 
 
 def _attributes(owner: object) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from logtriage._lib.grouping import grouped
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.conversations.blocks import plain
+from logtriage.conversations.dialects import LINE
 from logtriage.conversations.messages import AGENT_ROLES, OTHER_ROLES
 from logtriage.conversations.names import SESSIONS, thread_in
 from logtriage.errors import TranscriptError
@@ -25,8 +26,6 @@ _CLAUDE_OTHERS = frozenset(
         *("agent-name", "mode", "permission-mode", "bridge-session"),
     )
 )
-#: The field of a row with the number of its first line among those it was made of.
-LINE: Final = "logtriage.line"
 _CODEX = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _CODEX_EVENTS = ("thread.", "turn.", "item.")
 _CODEX_FIELDS = frozenset({"type", "thread_id", "item", "usage", "error"})
@@ -72,8 +71,8 @@ def claude_rows(lines: Sequence[Line]) -> Rows:
         root = roots.get(branch[-1], branch[-1])
         roots |= dict.fromkeys(branch, root)
         branches.setdefault(root, branch)
-    in_order = reversed(branches.values())
-    return [_claude_row(_on_branch(messages, {*branch})) for branch in in_order]
+    in_order = dict.fromkeys(roots[str(line["uuid"])] for line in messages)
+    return [_claude_row(_on_branch(messages, {*branches[root]})) for root in in_order]
 
 
 def _above(line: Line, by_uuid: Mapping[str, Line]) -> str | None:
