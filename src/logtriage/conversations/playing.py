@@ -12,6 +12,7 @@ from typing import Final
 
 import attrs
 
+from logtriage._lib.grouping import grouped
 from logtriage._lib.printable import counted
 from logtriage._lib.unread import short
 from logtriage.actions import Action, Malformed
@@ -100,21 +101,19 @@ def played(incident: Incident, messages: Sequence[Message], steps: Sequence[Step
             before it does not show.
     """
     replay = _Replay(incident)
-    left = list(steps)
+    steps_at = grouped((step.place, step) for step in steps)
     answers: list[tuple[str, Answer]] = []
     for place, message in enumerate(messages):
         if is_from_agent(message):
             replay.take(answers)
             answers = []
             replay.called.update(map(id_of_call, calls_of(message)))
-            while left and left[0].place <= place:
-                replay.pend(left.pop(0))
+            for step in steps_at.get(place, ()):
+                replay.pend(step)
         else:
             where = str(message.get("where", f"[{place}]"))
             answers += ((where, answer) for answer in answers_of(message))
     replay.take(answers)
-    for step in left:
-        replay.pend(step)
     return replay.end()
 
 
