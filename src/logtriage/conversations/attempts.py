@@ -115,7 +115,7 @@ def _following(rows: Sequence[LogRow]) -> Callable[[LogRow], LogRow | None]:
         for prefix in row.digests.prefixes[:-1]
     }
     anywhere = {(whose, prefix): row for (_, whose, prefix), row in in_trace.items()}
-    closing = {
+    closing: dict[object, LogRow] = {
         (row.whose, row.trace, end): row
         for row in rows
         if row.is_closed and row not in after
@@ -124,7 +124,7 @@ def _following(rows: Sequence[LogRow]) -> Callable[[LogRow], LogRow | None]:
 
     def following(row: LogRow) -> LogRow | None:
         if row in after:
-            return closing.get((row.whose, row.trace, row.digests.replies[-1]))
+            return closing.get((row.whose, row.trace, row.digests.reply))
         is_first = isinstance(row.result, Reading) and not row.turns
         if row.trace is None and is_first and not row.is_named:
             return None

@@ -102,10 +102,10 @@ def convert_files(
             raise row.result
         else:
             on_error(row.result)
-    for row, parts in parts_of.items():
-        if on_beginnings is not None:
+    if on_beginnings is not None:
+        for row, parts in parts_of.items():
             on_beginnings(list(map(str, parts)), str(row))
-    if parts_of and on_beginnings is None:
+    elif parts_of:
         count = counted(sum(map(len, parts_of.values())), "row")
         why = "the beginning of another row; on_beginnings gets the places"
         warn(f"{count} left out: {why}", stacklevel=2)

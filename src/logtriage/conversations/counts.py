@@ -102,7 +102,7 @@ class Spent:
 
     @classmethod
     def of(
-        cls, turns: Iterable[Sequence[Mapping[str, Any]]], row: Counts, is_failed: bool = False
+        cls, turns: Iterable[Sequence[Mapping[str, Any]]], row: Counts, is_failed: bool
     ) -> "Spent":
         """Read the counts of each turn. A response over several turns counts in the first."""
         seen: set[str] = set()

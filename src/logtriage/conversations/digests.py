@@ -22,14 +22,14 @@ from logtriage.parsing.replies import spoken
 class Digests:
     """The digests of a conversation up to each message; messages that hold nothing are passed.
 
-    ``before`` is the one before the last reply, and ``replies`` are those at the end of a reply.
-    ``ends`` are of the whole, with and without the ids of the calls in the last message: some
-    servers give ids that no client sends back.
+    ``before`` is the one before the last reply, ``reply`` the one at its end, and ``ends`` are of
+    the whole, with and without the ids of the calls in the last message: some servers give ids that
+    no client sends back.
     """
 
     prefixes: tuple[bytes, ...] = ()
     before: bytes | None = None
-    replies: tuple[bytes, ...] = ()
+    reply: bytes | None = None
     ends: tuple[bytes, ...] = ()
 
     @property
@@ -41,8 +41,7 @@ class Digests:
 def digests_of(conversation: Conversation) -> Digests:
     """The digests of a conversation, from its prompt on."""
     found: list[bytes] = []
-    replies: list[bytes] = []
-    before = None
+    before = reply = None
     ends: tuple[bytes, ...] = ()
     was_reply = False
     digest = blake2b(digest_size=12)
@@ -58,10 +57,10 @@ def digests_of(conversation: Conversation) -> Digests:
         if is_reply and not was_reply:
             before = found[-1] if found else None
         if is_reply:
-            replies = [*(replies[:-1] if was_reply else replies), ends[0]]
+            reply = ends[0]
         was_reply = is_reply
         found.append(ends[0])
-    return Digests(tuple(found), before, tuple(replies), ends)
+    return Digests(tuple(found), before, reply, ends)
 
 
 def _reply(message: Message) -> list[Any]:

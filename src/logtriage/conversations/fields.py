@@ -179,7 +179,7 @@ def last_branch(nodes: Sequence[Any]) -> list[Any]:
 def extra_of(conversation: Conversation) -> dict[str, Any]:
     """The short plain fields of a row that a transcript keeps.
 
-    Fields named like a transcript's (cost, counts, ranking) are kept only if their values fit.
+    Its counts and its cost are kept only if their values fit.
     """
     return {key: value for key, value in _kept(conversation.row) if key != conversation.place}
 

@@ -82,7 +82,7 @@ class LogRow:
     @property
     def is_request(self) -> bool:
         """Whether it ends with a reply, or with a request that failed."""
-        return self.spent.is_failed or self.digests.end in self.digests.replies
+        return self.spent.is_failed or self.digests.reply in self.digests.ends[:1]
 
     @property
     def is_fragment(self) -> bool:
@@ -154,8 +154,8 @@ def identified(rows: Sequence[LogRow]) -> list[LogRow]:
     rows = [_identified(row, in_trace.get(row.names.trace, ())) for row in rows]
     owners = grouped((end, row) for row in rows for end in {*row.digests.ends})
     return [
-        _adopted(row, owners.get(row.digests.replies[-1], ()))
-        if row.spent.is_failed and row.digests.replies
+        _adopted(row, owners.get(row.digests.reply, ()))
+        if row.spent.is_failed and row.digests.reply is not None
         else row
         for row in rows
     ]
