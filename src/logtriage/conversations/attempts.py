@@ -311,6 +311,6 @@ def _end_at_errors(rows: Sequence[LogRow], kept: Kept, parts: Parts) -> None:
         is_newest_first = all(part.number > whole.number for part in parts.get(whole, (bare,)))
         numbers = [row.number for row in others]
         is_last = bare.number < min(numbers) if is_newest_first else bare.number > max(numbers)
-        if is_last and isinstance(whole.result, Reading) and isinstance(bare.result, Reading):
+        if is_last and isinstance(bare.result, Reading):
             kept[whole] = whole.cut_by(bare.result.transcript.status)
         _leave_out(bare, whole, kept, parts)

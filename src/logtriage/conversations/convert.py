@@ -89,12 +89,9 @@ def convert_files(
         log = number if len(read) > 1 else None
         rows += (attrs.evolve(row, log=log, number=n) for n, row in enumerate(read, len(rows)))
     kept, parts_of = attempts_of(rows)
-
-    def read_joined(row: LogRow, conversation: Conversation) -> Result:
-        return _result(row.place, row.line, conversation, options)
-
-    whole_rows = kept if style is Style.PLAN else joined(kept, read_joined)  # a plan is whole
-    for row in without_parts_of_bad(whole_rows, parts_of):
+    if style is not Style.PLAN:  # a plan is whole
+        kept = list(joined(kept, lambda row, told: _result(row.place, row.line, told, options)))
+    for row in without_parts_of_bad(kept, parts_of):
         if isinstance(row.result, Reading):
             earlier = [part.spent for part in parts_of.get(row, ())]
             yield row.result.counting(row.spent.total(earlier)) if earlier else row.result

@@ -9,7 +9,7 @@ import attrs
 
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.codec import TRANSCRIPT_FIELDS
-from logtriage.conversations.blocks import Answer
+from logtriage.conversations.blocks import Answer, at
 from logtriage.conversations.counts import Counts, noted, usage_in, whole
 from logtriage.conversations.dialects import messages_of
 from logtriage.conversations.failures import failed, failure_of_message
@@ -164,7 +164,7 @@ def last_branch(nodes: Sequence[Any]) -> list[Any]:
     position: int | None = len(nodes) - 1
     while position is not None and position >= 0:
         node = nodes[position]
-        message = node.get("message") if isinstance(node, Mapping) else None
+        message = at(node, "message")
         if not isinstance(message, Mapping):
             raise TranscriptError(f"nodes[{position}].message: expected an object")
         if message.get("role") != "assistant" or node.get("sampled", True):

@@ -5,7 +5,7 @@ servers answer with another name of the model, and a request may fall back to an
 of attempts count in one file, for each model.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import attrs
 
@@ -56,13 +56,6 @@ class LogRow:
     def turns(self) -> int:
         """How many replies it holds."""
         return len(self.spent.turns)
-
-    @property
-    def incident(self) -> str | None:
-        """The incident of its transcript, or else the one that it names."""
-        if isinstance(self.result, Reading):
-            return self.result.transcript.incident
-        return self.names.incident
 
     @property
     def is_named(self) -> bool:
@@ -153,12 +146,7 @@ def identified(rows: Sequence[LogRow]) -> list[LogRow]:
     in_trace.pop(None, None)
     rows = [_identified(row, in_trace.get(row.names.trace, ())) for row in rows]
     owners = grouped((end, row) for row in rows for end in {*row.digests.ends})
-    return [
-        _adopted(row, owners.get(row.digests.reply, ()))
-        if row.spent.is_failed and row.digests.reply is not None
-        else row
-        for row in rows
-    ]
+    return [_adopted(row, owners) if row.spent.is_failed else row for row in rows]
 
 
 def _identified(row: LogRow, of_trace: Sequence[LogRow]) -> LogRow:
@@ -172,14 +160,17 @@ def _identified(row: LogRow, of_trace: Sequence[LogRow]) -> LogRow:
         attempt, is_session = own if names.attempt or len(attempts) != 1 else attempts.pop()
         names = attrs.evolve(names, agent=agent, attempt=attempt, is_session=is_session)
     within = () if names.is_session or trace is not None else (row.log, names.model)
-    whose = (row.incident, names.agent, *names.attempt, *within)
+    told = row.result
+    incident = told.transcript.incident if isinstance(told, Reading) else names.incident
+    whose = (incident, names.agent, *names.attempt, *within)
     return attrs.evolve(row, names=names, whose=whose, trace=trace)
 
 
-def _adopted(row: LogRow, owners: Sequence[LogRow]) -> LogRow:
+def _adopted(row: LogRow, owners: Mapping[bytes, Sequence[LogRow]]) -> LogRow:
+    reply = row.digests.reply
     fitting = {
         (one.whose, one.trace): one
-        for one in owners
+        for one in (() if reply is None else owners.get(reply, ()))
         if row.names.fit(one.names) and row.trace in (None, one.trace)
     }
     if len(fitting) != 1 or (row.whose, row.trace) in fitting:

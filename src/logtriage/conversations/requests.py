@@ -53,7 +53,7 @@ def response_in(value: Any) -> Any:
 def _opened(value: Any) -> Any:
     """The object or list in a JSON text, and what stands in a ``body``; else the value."""
     inside = opened(value)
-    body = inside.get("body") if isinstance(inside, Mapping) else None
+    body = at(inside, "body")
     return body if isinstance(body, Mapping) else inside
 
 

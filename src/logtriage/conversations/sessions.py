@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from logtriage._lib.grouping import grouped
 from logtriage._lib.jsonvalues import absent, json_kind
-from logtriage.conversations.blocks import plain
+from logtriage.conversations.blocks import at, plain
 from logtriage.conversations.dialects import LINE
 from logtriage.conversations.messages import AGENT_ROLES, OTHER_ROLES
 from logtriage.conversations.names import SESSIONS, thread_in
@@ -221,8 +221,7 @@ def _messages(step: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
     yield message
     observation = step.get("observation")
     if not absent(observation):
-        results = observation.get("results") if isinstance(observation, Mapping) else None
-        for _, result in _items(results, f"{where}.observation.results"):
+        for _, result in _items(at(observation, "results"), f"{where}.observation.results"):
             call = result.get("source_call_id")
             about = {"role": "user"} if absent(call) else {"role": "tool", "tool_call_id": call}
             yield {**about, "content": result.get("content")}

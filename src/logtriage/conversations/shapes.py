@@ -24,13 +24,10 @@ from logtriage.conversations.traces import is_stored, rows_of_store
 def is_team_row(row: Row) -> bool:
     """Whether a row is a verifiers episode whose agents played the roles of a team."""
     traces = row.get("traces")
-    if not isinstance(traces, list) or not traces:
-        return False
-    return all(
-        isinstance(trace, Mapping)
-        and isinstance(trace.get("nodes"), list)
-        and isinstance(at(trace, "task.data.role"), str)
-        for trace in traces
+    roles = traces if isinstance(traces, list) else []
+    return bool(roles) and all(
+        isinstance(at(role, "nodes"), list) and isinstance(at(role, "task.data.role"), str)
+        for role in roles
     )
 
 
