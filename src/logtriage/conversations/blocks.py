@@ -91,7 +91,7 @@ def text_at(row: object, paths: Iterable[str]) -> str | None:
 
 def objects(value: object) -> Iterator[Block]:
     """The objects in a list; none in any other value."""
-    items = value if isinstance(value, list) else ()
+    items = value if isinstance(value, list | tuple) else ()
     return (item for item in items if isinstance(item, Mapping))
 
 
@@ -174,7 +174,7 @@ def answer(call_id: object, block: Block) -> Answer:
 def _refusal(block: Block) -> bool | None:
     """``refused`` of an :class:`Answer`, from words such as ``output-denied`` and from flags."""
     inside, error = first(block, _ANSWER), block.get("error")
-    places = [each for each in (block, inside, error) if isinstance(each, Mapping)]
+    places = list(objects([block, inside, error]))
     noted = (each.get(key) for each in places for key in ("status", "state", "type", "part_kind"))
     words = {word.rpartition("-")[2].lower() for word in noted if isinstance(word, str)}
     if words & _REFUSED:
@@ -248,11 +248,3 @@ def plain(value: object, depth: int = 0) -> str:
         return json.dumps(value, ensure_ascii=False, default=str)
     except (ValueError, RecursionError):
         return ""
-
-
-def texts_in(blocks: object) -> Iterator[str]:
-    """The text of each text block in a message's content."""
-    for block in blocks if isinstance(blocks, list | tuple) else ():
-        text = block.get("text") if isinstance(block, Mapping) else block
-        if isinstance(text, str):
-            yield text

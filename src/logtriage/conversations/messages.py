@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from logtriage._lib.jsonvalues import absent, json_kind
-from logtriage.conversations.blocks import Answer, answer, block_of, first, opened, plain, texts_in
+from logtriage.conversations.blocks import Answer, answer, block_of, first, objects, opened, plain
 from logtriage.errors import InvalidInput
 
 Message = Mapping[str, Any]
@@ -55,8 +55,7 @@ def as_object(value: object, where: str) -> Mapping[str, Any]:
     return value
 
 
-def checked(raw: Message, where: str) -> dict[str, Any]:
-    """Bring a message into one form; an InvalidInput names a field that is not understood."""
+def _checked(raw: Message, where: str) -> dict[str, Any]:
     message = dict(raw)
     kind, role = message.get("type"), message.get("role")
     if not absent(role) or not among(kind, CALL_ITEMS | _QUIET_ITEMS | _OTHER_ITEMS):
@@ -69,9 +68,12 @@ def checked(raw: Message, where: str) -> dict[str, Any]:
         if isinstance(message.get(other), list) and absent(message.get("tool_calls")):
             message["tool_calls"] = message.pop(other)
     kwargs = message.get("additional_kwargs")  # where LangChain keeps what OpenAI sent
-    if isinstance(kwargs, Mapping) and not message.get("tool_calls"):
-        kept = {key: kwargs[key] for key in ("tool_calls", "function_call") if kwargs.get(key)}
-        message |= {} if _has_calls(message) else kept
+    blocks = objects(message.get("content"))
+    has_calls = message.get("tool_calls") or any(
+        among(one.get("type"), CALL_BLOCKS) for one in blocks
+    )
+    if isinstance(kwargs, Mapping) and not has_calls:
+        message |= {key: kwargs[key] for key in ("tool_calls", "function_call") if kwargs.get(key)}
     if isinstance(message.get("content"), Mapping) and not is_from_agent(message):
         message["content"] = plain(message["content"])
     for field, wanted, kinds in (
@@ -86,12 +88,6 @@ def checked(raw: Message, where: str) -> dict[str, Any]:
     if is_from_agent(message):
         _read_agents(message, where)
     return message
-
-
-def _has_calls(message: Message) -> bool:
-    content = message.get("content")
-    blocks = content if isinstance(content, list | tuple) else ()
-    return any(isinstance(one, Mapping) and among(one.get("type"), CALL_BLOCKS) for one in blocks)
 
 
 def _role_of(named: object, kind: object, where: str) -> str:
@@ -157,8 +153,12 @@ def _call(raw: object, where: str) -> dict[str, Any]:
     return call if absent(call_id) else {**call, "id": call_id}
 
 
-def split(message: dict[str, Any]) -> Messages:
-    """Split a message of the agent that also holds answers to calls into several messages."""
+def read_message(raw: Message, where: str) -> Messages:
+    """Bring a message into one form; an InvalidInput names a field that is not understood.
+
+    A message of the agent that also holds answers to calls becomes several messages.
+    """
+    message = _checked(raw, where)
     if not is_from_agent(message):
         return [message]
     after = [
@@ -186,7 +186,11 @@ def _is_answer(block: object) -> bool:
 def text_of(message: Message) -> str:
     """The text of a message: all its text blocks, joined by line breaks."""
     content = message.get("content")
-    return content if isinstance(content, str) else "\n".join(texts_in(content))
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, list | tuple) else ()
+    texts = (block.get("text") if isinstance(block, Mapping) else block for block in blocks)
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def answers_of(message: Message) -> Iterator[Answer]:
@@ -199,7 +203,7 @@ def answers_of(message: Message) -> Iterator[Answer]:
         except InvalidInput:  # what others write need not be understood
             continue
     results = [block for block in shown if isinstance(block, Answer)]
-    text = content if isinstance(content, str) else "\n".join(texts_in(shown))
+    text = content if isinstance(content, str) else text_of({"content": shown})
     if message.get("role") in ("tool", "function", "ipython") and not results:
         call_id = first(message, ("tool_call_id", "tool_use_id", "call_id"))
         results, text = [answer(call_id, message)], ""

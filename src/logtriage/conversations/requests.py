@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from logtriage._lib.jsonvalues import absent
-from logtriage.conversations.blocks import at, decoded, first, opened
+from logtriage.conversations.blocks import at, decoded, first, objects, opened
 from logtriage.conversations.dialects import are_messages
 from logtriage.conversations.failures import failed, failed_request, failure_in
 from logtriage.conversations.names import Row
@@ -124,5 +124,4 @@ def is_lost(row: Row) -> bool:
 
 def _failures_in(response: Any) -> list[object]:
     """The failures that a response notes, and its envelope."""
-    sides = (response_in(response), response)
-    return [failure_in(side) for side in sides if isinstance(side, Mapping)]
+    return [failure_in(side) for side in objects([response_in(response), response])]

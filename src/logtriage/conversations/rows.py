@@ -7,7 +7,7 @@ import attrs
 
 from logtriage.actions import Malformed
 from logtriage.codec import structure_transcript
-from logtriage.conversations.blocks import at
+from logtriage.conversations.blocks import at, objects
 from logtriage.conversations.counts import Counts, Spent
 from logtriage.conversations.failures import failed, failed_request, status_of, status_once_closed
 from logtriage.conversations.fields import (
@@ -170,8 +170,7 @@ def _played(wire: Mapping[str, Any]) -> tuple[str, object]:
 
 def _check_alike(row: Row, wires: Sequence[Mapping[str, Any]], place: str) -> None:
     """Raise TranscriptError if the ``actions`` of a row are not those of its messages."""
-    actions = row["actions"] if isinstance(row.get("actions"), list) else ()
-    noted = [wire for wire in actions if isinstance(wire, Mapping) and "action_type" in wire]
+    noted = [wire for wire in objects(row.get("actions")) if "action_type" in wire]
     keys = ("action_type", "value", "confidence")
     pairs = [[tuple(wire.get(key) for key in keys) for wire in side] for side in (noted, wires)]
     if noted and pairs[0] != pairs[1]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from logtriage._lib.grouping import grouped
 from logtriage._lib.jsonvalues import absent, json_kind
-from logtriage.conversations.blocks import at, plain
+from logtriage.conversations.blocks import at, objects, plain
 from logtriage.conversations.dialects import LINE
 from logtriage.conversations.messages import AGENT_ROLES, OTHER_ROLES
 from logtriage.conversations.names import SESSIONS, thread_in
@@ -94,9 +94,7 @@ def _branch(name: str, above: Mapping[str, str | None], known: Mapping[str, str]
 def _on_branch(messages: Iterable[Line], branch: Collection[str]) -> Iterator[Line]:
     called: set[str] = set()
     for line in messages:
-        content = line["message"].get("content")
-        listed = content if isinstance(content, list) else []
-        blocks = [block for block in listed if isinstance(block, Mapping)]
+        blocks = list(objects(line["message"].get("content")))
         in_branch = str(line["uuid"]) in branch
         if in_branch:
             called |= {str(block["id"]) for block in blocks if "id" in block}

@@ -13,7 +13,7 @@ import attrs
 
 from logtriage._lib.jsonvalues import absent
 from logtriage.actions import Malformed
-from logtriage.conversations.blocks import ARGUMENTS_AT, first
+from logtriage.conversations.blocks import ARGUMENTS_AT, first, objects
 from logtriage.conversations.commands import SHELLS, has_blocks, wires_in_blocks, wires_of_command
 from logtriage.conversations.dialects import messages_of
 from logtriage.conversations.messages import (
@@ -203,18 +203,15 @@ def calls_of(message: Message) -> list[Any]:
     invalid = message.get("invalid_tool_calls")  # LangChain's, of what is no JSON
     calls += invalid if isinstance(invalid, list) else ()
     ids = {id_of_call(call) for call in calls} - {None}
-    content = message.get("content")
-    if isinstance(content, list | tuple):
-        # A block with a tool_type is a tool that the model's own server ran. LangChain writes
-        # a call twice, as a block and among the tool_calls.
-        calls += [
-            block
-            for block in content
-            if isinstance(block, Mapping)
-            and among(block.get("type"), CALL_BLOCKS)
-            and "tool_type" not in block
-            and id_of_call(block) not in ids
-        ]
+    # A block with a tool_type is a tool that the model's own server ran. LangChain writes a call
+    # twice, as a block and among the tool_calls.
+    calls += [
+        block
+        for block in objects(message.get("content"))
+        if among(block.get("type"), CALL_BLOCKS)
+        and "tool_type" not in block
+        and id_of_call(block) not in ids
+    ]
     return calls or calls_in(text_of(message))[1]
 
 
