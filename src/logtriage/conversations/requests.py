@@ -85,8 +85,8 @@ def row_of_request(row: Row) -> Row:
         errors += [outcome] if isinstance(outcome, str) and failed({"status": outcome}) else []
     if error := next(filter(None, errors), None):
         others["error"] = error
-    told = at(response, "messages")
-    is_run = isinstance(told, list) and len(told) > 1  # it may have failed later
+    held = at(response, "messages")
+    is_run = isinstance(held, list) and len(held) > 1  # it may have failed later
     if failed_request(others) and not is_run:
         response = None
     elif is_empty:
@@ -100,7 +100,8 @@ def row_of_request(row: Row) -> Row:
     asked = asked if isinstance(asked, list) else []
     if len(asked) == 1 and isinstance(asked[0], list):  # LangChain sends a list of requests
         (asked,) = asked
-    return {**others, "messages": asked, "response": response}
+    told = {**others, "messages": asked}
+    return told if response is None else {**told, "response": response}
 
 
 def _is_body(row: Row, response: str) -> bool:

@@ -140,7 +140,7 @@ def mismatch(shown: str, expected: str) -> tuple[str, str] | None:
             continue
         if not number and wanted[0].startswith(f"{line};"):  # the style compact says no more
             continue
-        if any(line.startswith(each) for each in wanted[-1:]):  # something follows on the last line
+        if line.startswith(wanted[-1]):  # something follows on the last line
             continue
         if key[0] in "+-" and any(_is_bare(line, each) for each in wanted):  # a log line
             continue
