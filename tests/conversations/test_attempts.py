@@ -178,6 +178,15 @@ def test_a_failed_request_has_no_reply_and_takes_no_turns_place(named: Row, fail
     assert cut.transcript.status != "completed"
 
 
+@pytest.mark.parametrize("request_", [{}, {"messages": {}}, {"messages": []}])
+def test_a_failed_request_that_was_not_kept_is_unscored(request_: Row) -> None:
+    """A run that failed later keeps its messages."""
+    for response, actions in (({"error": "529"}, 0), ({"error": "529", "messages": WHOLE[:6]}, 2)):
+        row = {"incident": INCIDENT, **request_, "response": response}
+        (found,) = convert_files([lines([row])])
+        assert (len(found.transcript.actions), found.transcript.status) == (actions, "error: 529")
+
+
 TITLE = [{"role": "user", "content": f"A title for {FIRST[:40]}"}]
 JUDGE = [{"role": "user", "content": f"Rate:\n{FIRST}\n{WHOLE[3]['content']}"}]
 

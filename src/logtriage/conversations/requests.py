@@ -120,7 +120,7 @@ def is_no_chat(row: object) -> bool:
 
 def is_lost(row: Row) -> bool:
     """Whether a row without its request holds the envelope of a response that failed."""
-    return "messages" not in row and any(_failures_in(row.get("response")))
+    return _is_empty(row.get("messages")) and any(_failures_in(row.get("response")))
 
 
 def _failures_in(response: Any) -> list[object]:
