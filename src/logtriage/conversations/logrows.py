@@ -176,5 +176,6 @@ def _adopted(row: LogRow, owners: Mapping[bytes, Sequence[LogRow]]) -> LogRow:
     if len(fitting) != 1 or (row.whose, row.trace) in fitting:
         return row
     ((whose, trace), owner) = next(iter(fitting.items()))
-    names = attrs.evolve(owner.names, id=row.names.id)
+    own = row.names
+    names = attrs.evolve(owner.names, thread=own.thread, id=own.id, previous=own.previous)
     return attrs.evolve(row, names=names, whose=whose, trace=trace)
