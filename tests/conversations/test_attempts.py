@@ -178,6 +178,15 @@ def test_a_failed_request_has_no_reply_and_takes_no_turns_place(named: Row, fail
     assert cut.transcript.status != "completed"
 
 
+@pytest.mark.parametrize("request_", [{}, {"messages": {}}, {"messages": []}])
+def test_a_failed_request_that_was_not_kept_is_unscored(request_: Row) -> None:
+    """A run that failed later keeps its messages."""
+    for response, actions in (({"error": "529"}, 0), ({"error": "529", "messages": WHOLE[:6]}, 2)):
+        row = {"incident": INCIDENT, **request_, "response": response}
+        (found,) = convert_files([lines([row])])
+        assert (len(found.transcript.actions), found.transcript.status) == (actions, "error: 529")
+
+
 TITLE = [{"role": "user", "content": f"A title for {FIRST[:40]}"}]
 JUDGE = [{"role": "user", "content": f"Rate:\n{FIRST}\n{WHOLE[3]['content']}"}]
 
@@ -204,7 +213,8 @@ def test_a_session_goes_on_in_another_file_and_an_error_alone_may_end_it() -> No
     assert [len(one.transcript.actions) for one in found] == [6]
     alone = {"incident": INCIDENT, "session_id": "s", "error": "529"}
     for part in (rows[:3], [{"incident": INCIDENT, "session_id": "s", **one} for one in WHOLE[:8]]):
-        (cut,) = convert_files([lines([*part, alone])], on_beginnings=print)
-        assert (len(cut.transcript.actions), cut.transcript.status) == (3, "error: 529")
+        for twice in (part, [*part, part[-1]]):
+            (cut,) = convert_files([lines([*twice, alone])], on_beginnings=print)
+            assert (len(cut.transcript.actions), cut.transcript.status) == (3, "error: 529")
     (whole,) = convert_files([lines([*rows[:3], alone, *rows[3:]])], on_beginnings=print)
     assert whole.transcript.status == "completed"

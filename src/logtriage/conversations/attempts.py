@@ -84,8 +84,8 @@ def _without_beginnings(rows: Sequence[LogRow]) -> tuple[Kept, Parts]:
             whole = further
         parts[whole].append(row)
     # Two attempts may share their beginnings.
-    replies = {part.digests.end: part.turns for each in parts.values() for part in each}
-    replies |= {part.digests.plain: part.turns for each in parts.values() for part in each}
+    begun = [part for each in parts.values() for part in each]
+    replies = {end: part.turns for part in begun for end in part.digests.ends}
     for whole in list(parts):
         of_whole = {replies[prefix] for prefix in whole.digests.prefixes if prefix in replies}
         is_told = whole.is_named or whole.trace is not None
@@ -106,31 +106,29 @@ def _following(rows: Sequence[LogRow]) -> Callable[[LogRow], LogRow | None]:
     request that failed when the incident was closed adds nothing to the row that closed it.
     """
     after = {row for row in rows if row.spent.is_failed and row.is_closed}
-    ends = {(row.names.trace, row.whose, row.digests.end) for row in rows if row.digests.end}
+    ends = {(row.names.trace, row.whose, row.digests.end) for row in rows}
     asked = {(row.names.trace, row.whose, row.digests.before) for row in rows}
-    in_trace: dict[tuple[object, ...], LogRow] = {
+    in_trace = {
         (row.names.trace, row.whose, prefix): row
         for row in rows
         if row not in after
         for prefix in row.digests.prefixes[:-1]
     }
-    anywhere: dict[tuple[object, ...], LogRow] = {
-        (whose, prefix): row for (_, whose, prefix), row in in_trace.items()
-    }
-    closing: dict[tuple[object, ...], LogRow] = {
+    anywhere = {(whose, prefix): row for (_, whose, prefix), row in in_trace.items()}
+    closing: dict[object, LogRow] = {
         (row.whose, row.trace, end): row
         for row in rows
         if row.is_closed and row not in after
-        for end in (row.digests.end, row.digests.plain)
+        for end in row.digests.ends
     }
 
     def following(row: LogRow) -> LogRow | None:
         if row in after:
-            return closing.get((row.whose, row.trace, row.digests.replies[-1]))
+            return closing.get((row.whose, row.trace, row.digests.reply))
         is_first = isinstance(row.result, Reading) and not row.turns
         if row.trace is None and is_first and not row.is_named:
             return None
-        for end in dict.fromkeys((row.digests.end, row.digests.plain)):
+        for end in row.digests.ends:
             if (own := in_trace.get((row.names.trace, row.whose, end))) is not None:
                 return own
             other = anywhere.get((row.whose, end))
@@ -145,13 +143,11 @@ def _following(rows: Sequence[LogRow]) -> Callable[[LogRow], LogRow | None]:
 
 def _leave_out_sent_again(kept: Kept, parts: Parts) -> None:
     """Leave out each failed request that was sent again and failed again."""
-    last: dict[tuple[object, ...], LogRow] = {}
-    for row in list(kept):
-        if row.is_cut and row.digests.prefixes:
-            key = row.whose, row.trace, row.digests.prefixes
-            if (before := last.get(key)) is not None:
-                _leave_out(before, row, kept, parts)
-            last[key] = row
+    cut = [row for row in kept if row.is_cut and row.digests.prefixes]
+    requests = grouped(((row.whose, row.trace, row.digests.prefixes), row) for row in cut)
+    for *earlier, last in requests.values():
+        for row in earlier:
+            _leave_out(row, last, kept, parts)
 
 
 def _leave_out_delivered_again(kept: Kept, parts: Parts) -> None:
@@ -160,10 +156,11 @@ def _leave_out_delivered_again(kept: Kept, parts: Parts) -> None:
     An id that rows of other content have is of something else, such as the sample.
     """
     by_id = grouped((row.names.id, row) for row in kept if row.names.id is not None)
-    for same in by_id.values():
-        contents = {(row.whose, row.digests.prefixes) for row in same}
-        for row in same[1:] if len(contents) == 1 and same[0].digests.prefixes else ():
-            _leave_out(row, same[0], kept, parts)
+    for whole, *again in by_id.values():
+        content = whole.whose, whole.digests.prefixes
+        if whole.digests.prefixes and all((r.whose, r.digests.prefixes) == content for r in again):
+            for row in again:
+                _leave_out(row, whole, kept, parts)
 
 
 def _leave_out(row: LogRow, whole: LogRow, kept: Kept, parts: Parts) -> None:
@@ -236,7 +233,7 @@ def _is_beside(row: LogRow, whole: LogRow, parts: Parts) -> bool:
 
 def _goes_on(row: LogRow, whole: LogRow) -> bool:
     """Whether the last reply of a row goes on from a beginning of another's history."""
-    return row.digests.before is not None and row.digests.before in whole.digests.prefixes
+    return row.digests.before in whole.digests.prefixes
 
 
 def _ends_otherwise(row: LogRow, whole: LogRow, parts: Parts) -> bool:
@@ -276,20 +273,13 @@ def _asides(rows: Sequence[LogRow]) -> dict[LogRow, list[LogRow]]:
     Such a row plays nothing and goes on from another prompt; it shows less than the first screen
     that other rows of its session or trace show, or later screens, too.
     """
-    groups: defaultdict[object, list[LogRow]] = defaultdict(list)
-    for row in rows:
-        names = row.names
-        if names.attempt:
-            groups[names.attempt, None if names.is_session else names.incident].append(row)
-        elif row.trace is not None:
-            groups[row.trace].append(row)
+    told = [(_named_or_traced(row), row) for row in rows]
     asides: dict[LogRow, list[LogRow]] = {}
-    for group in groups.values():
+    for group in grouped((name, row) for name, row in told if name is not None).values():
         silent = [row for row in group if row.plays_nothing]
         opened = [row for row in group if row.opening and not row.is_late] if silent else []
-        prefixes = {
-            prefix for row in opened if row not in silent for prefix in row.digests.prefixes
-        }
+        played = [row for row in opened if not row.plays_nothing]
+        prefixes = {prefix for row in played for prefix in row.digests.prefixes}
         for row in silent:
             own = [one for one in opened if one is not row and row.names.fit(one.names)]
             if own and (row.digests.before or row.digests.end) not in prefixes:
@@ -299,9 +289,15 @@ def _asides(rows: Sequence[LogRow]) -> dict[LogRow, list[LogRow]]:
     return asides
 
 
+def _named_or_traced(row: LogRow) -> object:
+    """What the rows of an attempt or a session name, or else a trace; None without either."""
+    if row.names.attempt:
+        return row.names.attempt, None if row.names.is_session else row.names.incident
+    return row.trace
+
+
 def _end_at_errors(rows: Sequence[LogRow], kept: Kept, parts: Parts) -> None:
     """Take an error without messages as the last request of its session, if nothing follows it."""
-    order = {row: number for number, row in enumerate(rows)}
     groups = grouped((row.whose, row) for row in rows)
     for bare in [row for row in kept if row.is_cut and not row.digests.prefixes]:
         others = [row for row in groups[bare.whose] if row.digests.prefixes]
@@ -311,10 +307,10 @@ def _end_at_errors(rows: Sequence[LogRow], kept: Kept, parts: Parts) -> None:
         wholes = [row for row in others if row in kept and isinstance(row.result, Reading)]
         if not wholes:
             continue
-        whole = max(wholes, key=lambda row: order[row])
-        is_newest_first = all(order[part] > order[whole] for part in parts.get(whole, (bare,)))
-        places = [order[row] for row in others]
-        is_last = order[bare] < min(places) if is_newest_first else order[bare] > max(places)
-        if is_last and isinstance(whole.result, Reading) and isinstance(bare.result, Reading):
+        whole = max(wholes, key=lambda row: row.number)
+        is_newest_first = all(part.number > whole.number for part in parts.get(whole, (bare,)))
+        numbers = [row.number for row in others]
+        is_last = bare.number < min(numbers) if is_newest_first else bare.number > max(numbers)
+        if is_last and isinstance(bare.result, Reading):
             kept[whole] = whole.cut_by(bare.result.transcript.status)
         _leave_out(bare, whole, kept, parts)

@@ -5,8 +5,10 @@ their ways, each with the types and keys that it is recognised by.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
+
+import attrs
 
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.errors import InvalidInput
@@ -30,13 +32,31 @@ _REFUSED: Final = frozenset(
 _FAILED: Final = frozenset({"error", "failed", "failure", "incomplete"})
 
 
+@attrs.frozen
+class Answer:
+    """A text shown to the agent. If ``to_call``, it answers the call with ``id`` (if known).
+
+    ``refused``: the harness notes that the call was not carried out; None: it notes a failure, and
+    the call may have been carried out or not.
+    """
+
+    text: str
+    id: str | None = None
+    to_call: bool = False
+    refused: bool | None = False
+
+
+#: Blocks in one form; answers stand among them.
+Blocks = list[dict[str, Any] | Answer]
+
+
 class Way(NamedTuple):
     """One way to write a block: its possible ``types``, or ``keys`` if it has no type.
 
     The value of such a key is the block. A type that ends with ``-`` is the beginning of a type.
     """
 
-    read: Callable[[Block, str], list[dict[str, Any]]]
+    read: Callable[[Block, str], Blocks]
     types: frozenset[str]
     keys: tuple[str, ...] = ()
 
@@ -49,13 +69,30 @@ def decoded(text: str) -> Any:
         return None
 
 
+def opened(value: Any) -> Any:
+    """The object or list in a JSON text; any other value as it is."""
+    is_json = isinstance(value, str) and value.lstrip()[:1] in ("{", "[")
+    inside = decoded(value) if is_json else None
+    return value if inside is None else inside
+
+
 def at(row: object, path: str) -> Any:
     """The value at a dotted path; None if there is none. Objects on the path may be JSON texts."""
     for key in path.split("."):
-        if isinstance(row, str) and row.startswith("{"):  # the info of verifiers
-            row = decoded(row)
+        row = opened(row)  # the info of verifiers is a text
         row = row.get(key) if isinstance(row, Mapping) else None
     return row
+
+
+def text_at(row: object, paths: Iterable[str]) -> str | None:
+    """The first text at some dotted paths; None if there is none."""
+    return next((text for path in paths if isinstance(text := at(row, path), str)), None)
+
+
+def objects(value: object) -> Iterator[Block]:
+    """The objects in a list; none in any other value."""
+    items = value if isinstance(value, list | tuple) else ()
+    return (item for item in items if isinstance(item, Mapping))
 
 
 def first(block: Block, keys: tuple[str, ...]) -> Any:
@@ -63,14 +100,14 @@ def first(block: Block, keys: tuple[str, ...]) -> Any:
     return next((block[key] for key in keys if not absent(block.get(key))), None)
 
 
-def block_of(raw: object, where: str) -> list[dict[str, Any]]:
+def block_of(raw: object, where: str) -> Blocks:
     """Read a block, or a call with its answer; an InvalidInput names an unknown block."""
     if isinstance(raw, str):
         return [{"type": "text", "text": raw}]
+    if isinstance(raw, Answer):
+        return [raw]  # read already
     if not isinstance(raw, Mapping):
         raise InvalidInput(f"{where}: expected an object, got {json_kind(raw)}")
-    if "refused" in raw:
-        return [dict(raw)]  # from answer(), read already
     kind = first(raw, ("type", "part_kind", "block_type", "content_type"))
     if absent(kind) and raw.get("thought") is True:
         return _thought(raw, where)
@@ -96,17 +133,17 @@ def _with_inner(raw: Block, keys: tuple[str, ...]) -> Block:
     return {**raw, **inside, **(value if isinstance(value, Mapping) else {})}
 
 
-def _text(block: Block, _: str) -> list[dict[str, Any]]:
+def _text(block: Block, _: str) -> Blocks:
     return [{"type": "text", "text": plain(first(block, ("text", "content")))}]
 
 
-def _thought(block: Block, _: str) -> list[dict[str, Any]]:
+def _thought(block: Block, _: str) -> Blocks:
     """Read a thought. It gives no action, but a transcript keeps it."""
     thought = plain(first(block, ("thinking", "reasoning", "text", "content")))
     return [{"type": "thinking", "thinking": thought} if thought else {"type": "data"}]
 
 
-def _use(block: Block, where: str) -> list[dict[str, Any]]:
+def _use(block: Block, where: str) -> Blocks:
     """Read a call. A call with ``tool_type`` was run by the model's own server: it is no action."""
     if "tool_type" in block:
         return [{"type": "data"}]
@@ -122,30 +159,22 @@ def _use(block: Block, where: str) -> list[dict[str, Any]]:
     return [used if absent(call_id) else {**used, "id": call_id}]
 
 
-def _result(block: Block, where: str) -> list[dict[str, Any]]:
+def _result(block: Block, where: str) -> Blocks:
     if block.get("part_kind") == "retry-prompt" and absent(block.get("tool_name")):
         return _text(block, where)
     return [answer(first(block, _ANSWERED_ID), block)]
 
 
-def answer(call_id: object, block: Block) -> dict[str, Any]:
-    """The block of an answer to the call ``call_id``.
-
-    ``refused`` is True if the harness notes that it did not carry the call out, and None if it
-    notes a failure: the call may have been carried out or not.
-    """
-    return {
-        "type": "tool_result",
-        "tool_use_id": call_id if isinstance(call_id, str) else None,
-        "content": plain(first(block, _ANSWER)),
-        "refused": _refusal(block),
-    }
+def answer(call_id: object, block: Block) -> Answer:
+    """The answer to the call ``call_id`` in a block or a message."""
+    call_id = call_id if isinstance(call_id, str) else None
+    return Answer(plain(first(block, _ANSWER)), call_id, to_call=True, refused=_refusal(block))
 
 
 def _refusal(block: Block) -> bool | None:
-    """``refused`` of :func:`answer`, from words such as ``output-denied`` and from flags."""
+    """``refused`` of an :class:`Answer`, from words such as ``output-denied`` and from flags."""
     inside, error = first(block, _ANSWER), block.get("error")
-    places = [each for each in (block, inside, error) if isinstance(each, Mapping)]
+    places = list(objects([block, inside, error]))
     noted = (each.get(key) for each in places for key in ("status", "state", "type", "part_kind"))
     words = {word.rpartition("-")[2].lower() for word in noted if isinstance(word, str)}
     if words & _REFUSED:
@@ -155,16 +184,16 @@ def _refusal(block: Block) -> bool | None:
     return None if failed else False
 
 
-def _both(block: Block, where: str) -> list[dict[str, Any]]:
+def _both(block: Block, where: str) -> Blocks:
     """Read a call, and its answer if the block holds one."""
     used = _use(block, where)
     state = block.get("state")
     done = first(block, ("output", "result", "errorText")) is not None
     denied = isinstance(state, str) and state.endswith("denied")
-    if used[0]["type"] != "tool_use" or not (done or denied):
+    if "tool_type" in block or not (done or denied):
         return used
     shown = {key: value for key, value in block.items() if key not in ("content", "value")}
-    return [*used, answer(used[0].get("id"), shown)]
+    return [*used, answer(first(block, _CALL_ID), shown)]
 
 
 #: The ways to write a block; the first that fits counts.
@@ -219,11 +248,3 @@ def plain(value: object, depth: int = 0) -> str:
         return json.dumps(value, ensure_ascii=False, default=str)
     except (ValueError, RecursionError):
         return ""
-
-
-def texts_in(blocks: object) -> Iterator[str]:
-    """The text of each text block in a message's content."""
-    for block in blocks if isinstance(blocks, list | tuple) else ():
-        text = block.get("text") if isinstance(block, Mapping) else block
-        if isinstance(text, str):
-            yield text

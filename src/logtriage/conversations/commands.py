@@ -7,7 +7,7 @@ from contextlib import suppress
 from itertools import takewhile
 from typing import Any, Final
 
-from logtriage.conversations.blocks import decoded
+from logtriage.conversations.blocks import opened
 from logtriage.parsing.calls import Wire, wire_from_call
 from logtriage.parsing.marks import MAX_TEXT
 from logtriage.parsing.tools import ARGUMENTS, SOLO_TOOLS
@@ -39,8 +39,7 @@ def wires_in_blocks(text: str) -> list[Wire]:
 
 def wires_of_command(arguments: object) -> list[Wire]:
     """The actions of the command in the ``arguments`` of a call of a shell tool."""
-    if isinstance(arguments, str):
-        arguments = decoded(arguments)
+    arguments = opened(arguments)
     if not isinstance(arguments, Mapping):
         return []
     code = next((arguments[key] for key in ("command", "cmd", "code") if key in arguments), None)

@@ -8,7 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Final
 from warnings import warn
@@ -20,31 +20,14 @@ from logtriage._lib.jsonvalues import absent
 from logtriage._lib.printable import counted
 from logtriage.conversations.attempts import attempts_of, without_parts_of_bad
 from logtriage.conversations.blocks import at
-from logtriage.conversations.digests import digests_of
+from logtriage.conversations.dialects import LINE, Shape
 from logtriage.conversations.fields import Conversation, conversation_of
 from logtriage.conversations.joining import joined
-from logtriage.conversations.logrows import (
-    LogRow,
-    Names,
-    Result,
-    begins_late,
-    names_of,
-    plays_nothing,
-    screens_shown,
-    shown_first,
-)
-from logtriage.conversations.rows import Reading, reading_of, spent_on, transcript_of_row
-from logtriage.conversations.sessions import LINE
-from logtriage.conversations.shapes import (
-    LINES,
-    MARKED_LINES,
-    Lines,
-    as_row,
-    is_no_chat,
-    reply_beside,
-    rows_in,
-    unpaged,
-)
+from logtriage.conversations.logrows import LogRow, Result, row_of_conversation
+from logtriage.conversations.names import Names, names_of
+from logtriage.conversations.requests import is_no_chat, reply_beside
+from logtriage.conversations.rows import Reading, reading_of, transcript_of_row
+from logtriage.conversations.shapes import LINES, as_row, rows_in
 from logtriage.conversations.wires import Style
 from logtriage.drawing.sealing import incident_of
 from logtriage.errors import LogTriageError, SealError, TranscriptError
@@ -104,14 +87,11 @@ def convert_files(
     for number, source in enumerate(sources):
         read = [_read(*record, messages_at, options) for record in _records(source)]
         log = number if len(read) > 1 else None
-        rows += (attrs.evolve(row, log=log) for row in read)
+        rows += (attrs.evolve(row, log=log, number=n) for n, row in enumerate(read, len(rows)))
     kept, parts_of = attempts_of(rows)
-
-    def read_joined(row: LogRow, conversation: Conversation) -> Result:
-        return _result(row.place, row.line, conversation, options)
-
-    whole_rows = kept if style is Style.PLAN else joined(kept, read_joined)  # a plan is whole
-    for row in without_parts_of_bad(whole_rows, parts_of):
+    if style is not Style.PLAN:  # a plan is whole
+        kept = list(joined(kept, lambda row, told: _result(row.place, row.line, told, options)))
+    for row in without_parts_of_bad(kept, parts_of):
         if isinstance(row.result, Reading):
             earlier = [part.spent for part in parts_of.get(row, ())]
             yield row.result.counting(row.spent.total(earlier)) if earlier else row.result
@@ -119,10 +99,10 @@ def convert_files(
             raise row.result
         else:
             on_error(row.result)
-    for row, parts in parts_of.items():
-        if on_beginnings is not None:
+    if on_beginnings is not None:
+        for row, parts in parts_of.items():
             on_beginnings(list(map(str, parts)), str(row))
-    if parts_of and on_beginnings is None:
+    elif parts_of:
         count = counted(sum(map(len, parts_of.values())), "row")
         why = "the beginning of another row; on_beginnings gets the places"
         warn(f"{count} left out: {why}", stacklevel=2)
@@ -144,22 +124,10 @@ def _read(
         conversation = conversation_of(value)
     except LogTriageError as error:
         bad, names = _error(error, place, line), _named(value, options[0])
-        return LogRow(place, line, bad, names=names, plays_nothing=is_no_chat(value))
+        return LogRow(place, line, bad, names, plays_nothing=is_no_chat(value))
     result = _result(place, line, conversation, options)
-    spent, digests = spent_on(conversation), digests_of(conversation)
-    is_late, turns = begins_late(conversation), len(spent.turns)
-    may_be_part = bool(conversation.messages or spent.is_failed) and (turns < 2 or is_late)
-    is_short = digests.before is not None if turns == 1 else spent.is_failed and not turns
-    is_whole = is_short and bool(digests.prefixes) and not is_late
-    first = screens_shown(shown_first(conversation))
-    ticks = {screen.tick for screen in first}
-    return LogRow(
-        *(place, line, result, digests, spent, names_of(conversation.row, options[0])),
-        conversation=conversation if may_be_part else None,
-        opening=next((screen.text for screen in first if screen.tick == 0), ""),
-        is_late=len(ticks) > 1,
-        plays_nothing=is_whole and plays_nothing(conversation, result),
-    )
+    names = names_of(conversation.row, options[0])
+    return row_of_conversation(place, line, conversation, result, names)
 
 
 def _named(row: object, incident_at: str | None) -> Names:
@@ -196,20 +164,20 @@ def _records(source: Source) -> Iterator[_Record]:
             yield from _records(stream)
         return
     name = str(getattr(source, "name", "<stream>"))
-    by_shape: dict[Lines, list[_Record]] = {}
+    by_shape: dict[Shape, list[_Record]] = {}
     empty = True
-    for place, line, value in _rows_of_pages(_values(unpacked(source, name), name)):
-        empty = False
-        shapes = (shape for shape in LINES if isinstance(value, Mapping) and shape.fits(value))
-        if (shape := next(shapes, None)) is not None:
-            by_shape.setdefault(shape, []).append((place, line, value))
-            continue
+    for line, value in _values(unpacked(source, name), name):
         for inside, row in rows_in(value):
-            yield f"{place}{inside}" if line is None else place, line, row
+            empty = False
+            shapes = (shape for shape in LINES if isinstance(row, Mapping) and shape.fits(row))
+            if (shape := next(shapes, None)) is None:
+                yield f"{name}{inside}", line, row
+            else:
+                by_shape.setdefault(shape, []).append((f"{name}{inside}", line, row))
     if empty:
         raise TranscriptError("empty: there is nothing to convert", source=name)
     for shape, records in by_shape.items():
-        rows = shape.rows([value for _, _, value in records if isinstance(value, Mapping)])
+        rows = shape.read([value for _, _, value in records])
         if not rows:
             place, line, _ = records[0]
             yield place, line, TranscriptError(f"no conversation in the lines of {shape.writers}")
@@ -222,65 +190,44 @@ def _records(source: Source) -> Iterator[_Record]:
             seen[number] += 1
 
 
-def _rows_of_pages(records: Iterable[_Record]) -> Iterator[_Record]:
-    for place, line, value in records:
-        for number, row in enumerate(rows := unpaged(value)):
-            yield place if rows == [value] else f"{place}[{number}]", line, row
-
-
-def _values(stream: Any, name: str) -> Iterator[_Record]:
-    """The JSON values in a file: one on each line, or one document over all lines."""
-    lines: Iterator[tuple[int, Any]] = (
+def _values(stream: Any, name: str) -> Iterator[tuple[int | None, Any]]:
+    """(line, JSON value) for each line of a file; without a line, the document over all lines."""
+    lines: Iterable[tuple[int, Any]] = (
         (n, line) for n, line in numbered_lines(stream) if line is None or line.strip()
     )
-    first = next(lines, None)
-    if first is None:
+    head = list(islice(lines, 2))
+    if not head:
         return
-    number, line = first
-    is_document = name.removesuffix(".gz").endswith(".json")
+    lines = chain(head, lines)
+    _, line = head[0]
     value = _decoded(line)
+    is_document = name.removesuffix(".gz").endswith(".json")
     if isinstance(value, TranscriptError) and line is not None:
-        rest = _other_lines(lines, len(line))
-        texts = [line, *(text for _, text in rest if text is not None)]
-        whole = _decoded(line[:0].join(texts))  # joined by "" or b""
+        lines = _all_of(lines)
+        whole = _decoded(line[:0].join(text for _, text in lines if text is not None))
         if not isinstance(whole, TranscriptError):
-            yield from _document(whole, name)
+            yield None, whole
             return
         if is_document:
             raise TranscriptError(whole.reason, source=name)
-        lines = iter(rest)
-    elif is_document and not isinstance(value, TranscriptError):
-        second = next(lines, None)
-        if second is None:
-            yield from _document(value, name)
-            return
-        lines = chain((second,), lines)
-    yield name, number, value
-    for number, line in lines:
-        yield name, number, _decoded(line)
+    elif is_document and len(head) == 1 and line is not None:
+        yield None, value
+        return
+    for number, text in lines:
+        yield number, _decoded(text)
 
 
-def _other_lines(lines: Iterator[tuple[int, Any]], size: int) -> list[tuple[int, Any]]:
-    rest = []
+def _all_of(lines: Iterable[tuple[int, Any]]) -> list[tuple[int, Any]]:
+    size, found = 0, []
     for number, line in lines:
         size += 0 if line is None else len(line)
-        rest.append((number, line))
+        found.append((number, line))
         if size > MAX_DOCUMENT:
             limit = f"{MAX_DOCUMENT >> 20} MiB"
             raise TranscriptError(
                 f"neither JSON a line nor a document of at most {limit}", line=number
             )
-    return rest
-
-
-def _document(document: Any, name: str) -> Iterator[_Record]:
-    items = document if isinstance(document, list) else unpaged(document)
-    first = [item for item in items[:1] if isinstance(item, Mapping)]
-    if any(shape.fits(item) for item in first for shape in MARKED_LINES):
-        yield from ((f"{name}[{number}]", None, item) for number, item in enumerate(items))
-    else:
-        for inside, row in rows_in(document):
-            yield f"{name}{inside or '[0]'}", None, row
+    return found
 
 
 def _decoded(text: str | bytes | None) -> Any:

@@ -68,14 +68,14 @@ def tokens_in(usage: Mapping[str, Any]) -> Counts:
     """The tokens of a usage, whatever its provider calls them."""
     found = {}
     for name, ways in _NAMES.items():
-        numbers = ([_whole(usage[key]) for key in way if key in usage] for way in ways)
+        numbers = ([whole(usage[key]) for key in way if key in usage] for way in ways)
         counts = ([number for number in way if number is not None] for way in numbers)
         if own := next(filter(None, counts), None):
             found[name] = sum(own)
     return found
 
 
-def _whole(value: Any) -> int | None:
+def whole(value: Any) -> int | None:
     """A whole number from 0 on, which OpenTelemetry writes as a text; None for another value."""
     if isinstance(value, str) and value.isdecimal() and len(value) < 16:
         return int(value)
@@ -102,7 +102,7 @@ class Spent:
 
     @classmethod
     def of(
-        cls, turns: Iterable[Sequence[Mapping[str, Any]]], row: Counts, is_failed: bool = False
+        cls, turns: Iterable[Sequence[Mapping[str, Any]]], row: Counts, is_failed: bool
     ) -> "Spent":
         """Read the counts of each turn. A response over several turns counts in the first."""
         seen: set[str] = set()
@@ -134,8 +134,7 @@ class Spent:
                 turns[len(part.turns) - 1] = {**requests, **counts}
         known, partly = _total(turns, {} if answered else row)
         for lost in failures:
-            more = {name: known[name] + lost[name] for name in known if name in lost}
-            known = {**known, **more}
+            known = {name: count + lost.get(name, 0) for name, count in known.items()}
         return known, partly
 
 

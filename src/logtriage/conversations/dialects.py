@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from logtriage._lib.jsonvalues import absent, json_kind
-from logtriage.conversations.blocks import answer, block_of, first, plain
+from logtriage.conversations.blocks import answer, at, block_of, first, plain
 from logtriage.conversations.counts import USED, noted, usage_in
 from logtriage.conversations.failures import failure_of_message
 from logtriage.conversations.messages import (
@@ -20,8 +20,7 @@ from logtriage.conversations.messages import (
     Messages,
     among,
     as_object,
-    checked,
-    split,
+    read_message,
 )
 from logtriage.errors import InvalidInput
 
@@ -31,12 +30,19 @@ _STREAM: Final = re.compile(r"\s*(?:data: ?[{\[]|event: ?\S+\s*\n\s*data:)")
 _DEEPEST: Final = 3
 
 
+#: The field of a row with the number of its first line among those it was made of.
+LINE: Final = "logtriage.line"
+
+
 class Shape(NamedTuple):
-    """A form of messages. ``fits`` recognises it; ``read`` takes the value and its place."""
+    """A form in which others keep data: ``fits`` recognises it, and ``read`` brings it into ours.
+
+    Readers of messages take the value and its place.
+    """
 
     writers: str
-    fits: Callable[[Message], bool]
-    read: Callable[[Message, str], Messages]
+    fits: Callable[[Any], bool]
+    read: Callable[..., Any]
 
 
 def messages_of(raw: object) -> Messages:
@@ -56,6 +62,16 @@ def messages_of(raw: object) -> Messages:
     return _listed(raw, "")
 
 
+def are_messages(value: Any) -> bool:
+    """Whether a value is a list of messages, by its first item."""
+    if not isinstance(value, list) or not value or not isinstance(value[0], Mapping):
+        return False
+    try:
+        return bool(messages_of(value[:1])) and "messages" not in value[0]
+    except InvalidInput:
+        return False
+
+
 def _listed(items: Sequence[Any], inside: str) -> Messages:
     messages: Messages = []
     for number, item in enumerate(items):
@@ -73,7 +89,7 @@ def _read(raw: Message, where: str) -> Messages:
     if raw.get("object") == "chat.completion.chunk":
         raise InvalidInput(f"{what}: a chunk of a stream; put the whole reply together first")
     shape = next((shape for shape in SHAPES if shape.fits(raw)), None)
-    messages = split(checked(raw, where)) if shape is None else shape.read(raw, where)
+    messages: Messages = read_message(raw, where) if shape is None else shape.read(raw, where)
     counts = usage_in(raw)
     if not counts or any(USED in message for message in messages):
         return messages
@@ -113,23 +129,21 @@ def _inside(field: str) -> Callable[[Message, str], Messages]:
 
 
 def _langchain(raw: Message, where: str) -> Messages:
-    if "data" not in raw:
-        *_, name = raw["id"] if isinstance(raw["id"], list) else [raw["id"]]
-        kind = {"type": str(name).removesuffix("Chunk").removesuffix("Message").lower()}
-        return _read({**kind, **raw["kwargs"]}, where)
-    return _read({"role": raw["type"], **raw["data"]}, where)
+    """A message of LangChain as its constructor, such as ``AIMessageChunk``, and arguments."""
+    *_, name = raw["id"] if isinstance(raw["id"], list) else [raw["id"]]
+    kind = {"type": str(name).removesuffix("Chunk").removesuffix("Message").lower()}
+    return _read({**kind, **raw["kwargs"]}, where)
 
 
 def _pydantic(raw: Message, where: str) -> Messages:
     """A request or a response of Pydantic AI; each part of a request is a message."""
     parts = raw["parts"]
     if raw["kind"] == "response":
-        return split(checked({"role": "assistant", "content": parts}, where))
+        return read_message({"role": "assistant", "content": parts}, where)
     messages: Messages = []
     for number, part in enumerate(parts):
         blocks = block_of(part, f"{where}.parts[{number}]")
-        is_rules = isinstance(part, Mapping) and part.get("part_kind") == "system-prompt"
-        role = "system" if is_rules else "user"
+        role = "system" if at(part, "part_kind") == "system-prompt" else "user"
         messages.append({"role": role, "content": blocks})
     return messages
 
@@ -140,7 +154,7 @@ def _autogen(raw: Message, where: str) -> Messages:
     if raw["type"].startswith("ToolCall") and not isinstance(content, list | str):
         raise InvalidInput(f"{where}.content: expected a list, got {json_kind(content)}")
     if raw["type"] == "ToolCallRequestEvent":
-        return split(checked({"role": "assistant", "content": "", "tool_calls": content}, where))
+        return read_message({"role": "assistant", "content": "", "tool_calls": content}, where)
     if raw["type"] == "ToolCallExecutionEvent":
         items = (as_object(item, f"{where}.content") for item in content)
         return [{"role": "tool", "content": [answer(item.get("call_id"), item)]} for item in items]
@@ -154,7 +168,7 @@ def _step(raw: Message, where: str) -> Messages:
     """A step of smolagents: the model's output, its calls, and their results."""
     reply = {"role": "assistant", "content": plain(raw.get("model_output"))}
     calls = raw.get("tool_calls")
-    messages = split(checked({**reply, "tool_calls": [] if absent(calls) else calls}, where))
+    messages = read_message({**reply, "tool_calls": [] if absent(calls) else calls}, where)
     if not absent(raw.get("observations")):
         messages.append({"role": "user", "content": plain(raw["observations"])})
     return messages
@@ -164,7 +178,7 @@ def _ran_item(raw: Message, where: str) -> Messages:
     """An item that holds a call and its answer, as for tools that the model's own server ran."""
     called = {key: raw[key] for key in raw if key not in ("output", "result", "error", "status")}
     call_id = first(raw, ("call_id", "id"))
-    return [checked(called, where), {"role": "tool", "content": [answer(call_id, raw)]}]
+    return [*read_message(called, where), {"role": "tool", "content": [answer(call_id, raw)]}]
 
 
 def _is_ran(raw: Message) -> bool:
@@ -183,14 +197,12 @@ SHAPES: Final = (
     Shape("containers of messages", _holds("messages", but_no=_TYPED), _inside("messages")),
     Shape(
         "LangChain",
-        lambda raw: (
-            (isinstance(raw.get("data"), Mapping) and among(raw.get("type"), _LANGCHAIN))
-            or (
-                raw.get("lc") == 1
-                and bool(raw.get("id"))
-                and isinstance(raw.get("kwargs"), Mapping)
-            )
-        ),
+        lambda raw: isinstance(raw.get("data"), Mapping) and among(raw.get("type"), _LANGCHAIN),
+        lambda raw, where: _read({"role": raw["type"], **raw["data"]}, where),
+    ),
+    Shape(
+        "LangChain: constructors",
+        lambda raw: raw.get("lc") == 1 and raw.get("id") and isinstance(raw.get("kwargs"), Mapping),
         _langchain,
     ),
     Shape(

@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from logtriage.conversations.blocks import decoded
+from logtriage.conversations.blocks import opened
 from logtriage.conversations.fields import Conversation
 from logtriage.conversations.messages import Message, answers_of, is_from_agent, text_of
 from logtriage.conversations.wires import arguments_of, calls_of, id_of_call, name_of
@@ -22,27 +22,27 @@ from logtriage.parsing.replies import spoken
 class Digests:
     """The digests of a conversation up to each message; messages that hold nothing are passed.
 
-    ``before`` is the one before the last reply, and ``replies`` are those at the end of a reply.
-    ``plain`` is that of the whole without the ids of the calls in the last message: some servers
-    give ids that no client sends back.
+    ``before`` is the one before the last reply, ``reply`` the one at its end, and ``ends`` are of
+    the whole, with and without the ids of the calls in the last message: some servers give ids that
+    no client sends back.
     """
 
     prefixes: tuple[bytes, ...] = ()
     before: bytes | None = None
-    replies: tuple[bytes, ...] = ()
-    plain: bytes | None = None
+    reply: bytes | None = None
+    ends: tuple[bytes, ...] = ()
 
     @property
     def end(self) -> bytes | None:
         """The digest of the whole conversation."""
-        return self.prefixes[-1] if self.prefixes else None
+        return self.ends[0] if self.ends else None
 
 
 def digests_of(conversation: Conversation) -> Digests:
     """The digests of a conversation, from its prompt on."""
     found: list[bytes] = []
-    replies: list[bytes] = []
-    before = plain = None
+    before = reply = None
+    ends: tuple[bytes, ...] = ()
     was_reply = False
     digest = blake2b(digest_size=12)
     for turn in (*conversation.prompt, *conversation.messages):
@@ -52,30 +52,25 @@ def digests_of(conversation: Conversation) -> Digests:
             continue
         without_ids = digest.copy()
         without_ids.update(_text([[*part[:2], None] for part in parts] if is_reply else parts))
-        plain = without_ids.digest()
         digest.update(_text(parts))
+        ends = digest.digest(), without_ids.digest()
         if is_reply and not was_reply:
             before = found[-1] if found else None
         if is_reply:
-            replies = [*(replies[:-1] if was_reply else replies), digest.digest()]
+            reply = ends[0]
         was_reply = is_reply
-        found.append(digest.digest())
-    return Digests(tuple(found), before, tuple(replies), plain)
+        found.append(ends[0])
+    return Digests(tuple(found), before, reply, ends)
 
 
 def _reply(message: Message) -> list[Any]:
     """A message of the agent in one form: (tool, arguments, id) of each call, or else its text."""
     calls = [
-        [name_of(call), _value(arguments_of(call)), id_of_call(call)] for call in calls_of(message)
+        [name_of(call), opened(arguments_of(call)) or {}, id_of_call(call)]
+        for call in calls_of(message)
     ]
     answer, _ = spoken(text_of(message))
     return calls or ([["", answer.strip(), None]] if answer.strip() else [])
-
-
-def _value(arguments: object) -> object:
-    """The arguments of a call, decoded; empty ones are all the same."""
-    value = decoded(arguments) if isinstance(arguments, str) else arguments
-    return arguments if value is None and arguments else value or {}
 
 
 def _text(parts: object) -> bytes:

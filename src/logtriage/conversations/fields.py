@@ -1,6 +1,7 @@
-"""Find the messages in a row, who played, and what went wrong."""
+"""Find the messages in a row, and the fields that its transcript keeps."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from math import inf
 from typing import Any, Final
 
@@ -8,20 +9,15 @@ import attrs
 
 from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.codec import TRANSCRIPT_FIELDS
-from logtriage.conversations.blocks import at, decoded
-from logtriage.conversations.counts import Counts, noted, usage_in
+from logtriage.conversations.blocks import Answer, at
+from logtriage.conversations.counts import Counts, noted, usage_in, whole
 from logtriage.conversations.dialects import messages_of
 from logtriage.conversations.failures import failed, failure_of_message
-from logtriage.conversations.messages import Message, is_from_agent
+from logtriage.conversations.messages import Message, answers_of, is_from_agent
+from logtriage.conversations.names import Row
+from logtriage.conversations.requests import UNREAD, response_in
 from logtriage.conversations.sessions import is_message
-from logtriage.conversations.shapes import (
-    UNREAD,
-    Row,
-    as_row,
-    is_conversation,
-    is_team_row,
-    response_in,
-)
+from logtriage.conversations.shapes import as_row, is_team_row
 from logtriage.errors import InvalidInput, TranscriptError
 
 #: Keys that may hold the conversation; the first that is present counts.
@@ -33,8 +29,8 @@ MESSAGES_AT: Final = (
 #: Keys that hold a provider's response; with one of the first two, the row is the response.
 _IN_ROW: Final = ("choices", "candidates")
 _RESPONSES: Final = (*_IN_ROW, "completion", "response")
-_MODEL_AT: Final = ("model", "agent.config.model", "model_name")
-_OWN_KEYS: Final = TRANSCRIPT_FIELDS | {"error"}
+#: Fields of a transcript that a row does not set; its ranking is a list.
+_OWN_KEYS: Final = TRANSCRIPT_FIELDS | {"error", "ranking"}
 _COUNTS: Final = frozenset({"requests", "prompt_tokens", "completion_tokens", "cut_off", "retries"})
 #: The counts of a transcript, and its cost; ``logtriage.evaluation`` reads them.
 COUNTS: Final = _COUNTS | {"cost"}
@@ -52,6 +48,11 @@ class Conversation:
     messages: tuple[Message, ...]
     prompt: tuple[Message, ...] = ()
     counts: Counts = attrs.field(factory=dict)
+
+    def shown_first(self) -> list[Answer]:
+        """What was shown before the agent's first reply."""
+        told = takewhile(lambda one: not is_from_agent(one), (*self.prompt, *self.messages))
+        return [answer for message in told for answer in answers_of(message)]
 
 
 def conversation_of(row: object) -> Conversation:
@@ -87,15 +88,15 @@ def conversation_of(row: object) -> Conversation:
 
 def _without_errors(row: Row, messages: list[dict[str, Any]]) -> tuple[Row, list[dict[str, Any]]]:
     """The messages without replies that the server marks as errors; at the end, the row failed."""
-    errors = {
-        place: error
-        for place, message in enumerate(messages)
-        if is_from_agent(message) and message.get("role") and (error := failure_of_message(message))
-    }
-    said = [place for place, message in enumerate(messages) if is_from_agent(message)]
-    if said and said[-1] in errors and not failed(row):
-        row = {**row, "error": errors[said[-1]]}
-    return row, [message for place, message in enumerate(messages) if place not in errors]
+
+    def error_in(message: Message) -> object:
+        is_reply = is_from_agent(message) and message.get("role")
+        return failure_of_message(message) if is_reply else None
+
+    last: Message = next(filter(is_from_agent, reversed(messages)), {})
+    if (error := error_in(last)) and not failed(row):
+        row = {**row, "error": error}
+    return row, [message for message in messages if not error_in(message)]
 
 
 def at_place(place: str, error: InvalidInput) -> TranscriptError:
@@ -115,7 +116,7 @@ def _has_messages(row: Row) -> bool:
 
 def _conversation(row: Mapping[str, Any]) -> tuple[str, Any, Counts]:
     """(name of the field that holds the conversation, the conversation, counts of the row)."""
-    counts = {**usage_in(row), **{key: value for key, value in _kept(row).items() if key in COUNTS}}
+    counts = {**usage_in(row), **{key: value for key, value in _kept(row) if key in COUNTS}}
     if isinstance(row.get("nodes"), list):
         return "nodes", last_branch(row["nodes"]), counts
     keys = [key for key in MESSAGES_AT if not absent(row.get(key))]
@@ -130,26 +131,16 @@ def _conversation(row: Mapping[str, Any]) -> tuple[str, Any, Counts]:
             "--messages PATH says where it is"
         )
     key, *others = keys
-    messages = _plain(row[key])
+    messages = response_in(row[key])
     if key == "filtered_resps" and isinstance(messages, list) and len(messages) == 1:
         messages = messages[0]  # a sample of lm-evaluation-harness
     if key in _RESPONSES:
         return key, row if key in _IN_ROW else messages, counts
     replies = [other for other in others if other in _RESPONSES]
     if isinstance(messages, list) and replies:
-        reply = row if replies[0] in _IN_ROW else _plain(row[replies[0]])
+        reply = row if replies[0] in _IN_ROW else response_in(row[replies[0]])
         return key, _with_reply(messages, reply, counts), {}
     return key, messages, counts
-
-
-def _plain(value: Any) -> Any:
-    """Unwrap messages and responses in JSON text or in a ``body``; return other values as is."""
-    if (response := response_in(value)) is not value:
-        return response
-    if not isinstance(value, str) or not value.lstrip().startswith("[{"):
-        return value
-    messages = decoded(value)
-    return messages if is_conversation(messages) else value
 
 
 def _with_reply(messages: list[Any], reply: Any, counts: Counts) -> list[Any]:
@@ -173,7 +164,7 @@ def last_branch(nodes: Sequence[Any]) -> list[Any]:
     position: int | None = len(nodes) - 1
     while position is not None and position >= 0:
         node = nodes[position]
-        message = node.get("message") if isinstance(node, Mapping) else None
+        message = at(node, "message")
         if not isinstance(message, Mapping):
             raise TranscriptError(f"nodes[{position}].message: expected an object")
         if message.get("role") != "assistant" or node.get("sampled", True):
@@ -185,50 +176,23 @@ def last_branch(nodes: Sequence[Any]) -> list[Any]:
     return messages[::-1]
 
 
-def agent_of(row: Row) -> str | None:
-    """The name of the agent or its model, from the first of some fields that holds a text."""
-    return _text_at(row, ("agent", *_MODEL_AT, "agent_name"))
-
-
-def named_agent_of(row: Row) -> str | None:
-    """The name of the agent, not of its model."""
-    return _text_at(row, ("agent", "agent_name"))
-
-
-def model_of(row: Row) -> str | None:
-    """The name of the model."""
-    return _text_at(row, _MODEL_AT)
-
-
-def _text_at(row: Row, paths: Sequence[str]) -> str | None:
-    return next((text for path in paths if isinstance(text := at(row, path), str)), None)
-
-
 def extra_of(conversation: Conversation) -> dict[str, Any]:
     """The short plain fields of a row that a transcript keeps.
 
-    Fields named like a transcript's (cost, counts, ranking) are kept only if their values fit.
+    Its counts and its cost are kept only if their values fit.
     """
-    kept = _kept(conversation.row)
-    return {key: value for key, value in kept.items() if key != conversation.place}
+    return {key: value for key, value in _kept(conversation.row) if key != conversation.place}
 
 
-def _kept(row: Row) -> dict[str, Any]:
-    plain = {key: value for key, value in row.items() if _is_kept(key, value)}
-    for name in _COUNTS & set(plain):
-        if isinstance(plain[name], float) and plain[name].is_integer():
-            plain[name] = int(plain[name])
-    return {key: value for key, value in plain.items() if _fits(key, value)}
-
-
-def _is_kept(key: str, value: object) -> bool:
-    plain = isinstance(value, int | float) or (isinstance(value, str) and len(value) <= 100)
-    return plain and key not in _OWN_KEYS and not absent(value)
-
-
-def _fits(key: str, value: Any) -> bool:
-    if key in _COUNTS:
-        return type(value) is int and value >= 0
-    if key == "cost":
-        return type(value) in (int, float) and 0 <= value < inf
-    return key != "ranking"  # which is a list
+def _kept(row: Row) -> Iterator[tuple[str, Any]]:
+    for key, value in row.items():
+        kept: Any = None
+        if key in _COUNTS:
+            kept = whole(value)
+        elif key == "cost":
+            kept = value if type(value) in (int, float) and 0 <= value < inf else None
+        elif key not in _OWN_KEYS:
+            is_short = isinstance(value, str) and len(value) <= 100
+            kept = value if is_short or isinstance(value, int | float) else None
+        if not absent(kept):
+            yield key, kept

@@ -7,33 +7,25 @@ each would be graded as an attempt.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final
 
 import attrs
 
-from logtriage.conversations.blocks import at
+from logtriage._lib.grouping import grouped
 from logtriage.conversations.counts import total_of_parts
 from logtriage.conversations.failures import is_note
 from logtriage.conversations.fields import Conversation
-from logtriage.conversations.logrows import LogRow, Result, shown_first, ticks_of
+from logtriage.conversations.logrows import LogRow, Result
 from logtriage.conversations.messages import is_from_agent, text_of
 from logtriage.conversations.playing import JOIN
 from logtriage.conversations.rows import Reading
-from logtriage.conversations.sessions import thread_in
 from logtriage.errors import TranscriptError
-
-#: Where a row of the Responses API names the response before its own.
-_PREVIOUS_AT: Final = ("previous_response_id", "response.previous_response_id")
 
 
 def joined(
     rows: Sequence[LogRow], read: Callable[[LogRow, Conversation], Result]
 ) -> Iterator[LogRow]:
     """The rows, with parts of a conversation joined in order, or refused; ``read`` reads them."""
-    groups: defaultdict[object, list[LogRow]] = defaultdict(list)
-    for row in rows:
-        if row.conversation is not None:
-            groups[row.whose].append(row)
+    groups = grouped((row.whose, row) for row in rows if row.conversation is not None)
     parts_of = {
         row: parts
         for group in groups.values()
@@ -57,9 +49,7 @@ def _is_fragment(row: LogRow) -> bool:
     """Whether a row is a part: refused without a reply, or one reply that is no whole attempt."""
     if not row.turns:
         return isinstance(row.result, TranscriptError)
-    closes = isinstance(row.result, Reading) and row.result.is_closed
-    starts = row.conversation is not None and 0 in ticks_of(shown_first(row.conversation))
-    return _is_one_reply(row) and not (starts and closes)
+    return _is_one_reply(row) and not (row.opening and row.is_closed)
 
 
 def _is_log(group: Sequence[LogRow]) -> bool:
@@ -93,20 +83,19 @@ def _is_one_reply(row: LogRow) -> bool:
 
 def _conversations(group: Sequence[LogRow]) -> Iterator[list[LogRow]]:
     """The rows of each conversation of several; a row that names none is alone."""
-    rows = [(row, row.conversation) for row in _in_order(group) if row.conversation is not None]
-    is_chain = any(_previous(row) for row, _ in rows)
+    is_chain = any(row.names.previous for row in group)
     roots: dict[str | None, str | None] = {}
     threads: dict[str, list[LogRow]] = {}
-    for row, conversation in rows:
-        own, before = row.names.id, _previous(row)
+    for row in _in_order(group):
+        own, before = row.names.id, row.names.previous
         root = roots.get(before, before) or (own if is_chain else None)  # the first response
         roots[own] = root
-        thread = thread_in(conversation.row) or root
+        thread = row.names.thread or root
         if thread is None:
             yield [row]
             continue
         begun = any(part.turns for part in threads.get(thread, ()))
-        if begun and 0 in ticks_of(shown_first(conversation)):
+        if begun and row.opening:
             yield threads.pop(thread)  # its next attempt begins
         threads.setdefault(thread, []).append(row)
     # An attempt may break off after its first request.
@@ -118,7 +107,7 @@ def _in_order(rows: Sequence[LogRow]) -> list[LogRow]:
     ids = {row.names.id for row in rows} - {None}
     waiting: defaultdict[str | None, list[LogRow]] = defaultdict(list)
     for row in rows:
-        above = _previous(row)
+        above = row.names.previous
         waiting[above if above in ids else None].append(row)
     ready, ordered = waiting.pop(None, [])[::-1], []
     while ready:
@@ -126,13 +115,6 @@ def _in_order(rows: Sequence[LogRow]) -> list[LogRow]:
         ordered.append(row)
         ready += waiting.pop(row.names.id, [])[::-1]
     return [*ordered, *(row for circle in waiting.values() for row in circle)]
-
-
-def _previous(row: LogRow) -> str | None:
-    if row.conversation is None:
-        return None
-    names = (at(row.conversation.row, path) for path in _PREVIOUS_AT)
-    return next((name for name in names if isinstance(name, str)), None)
 
 
 def _joined(parts: Sequence[LogRow], read: Callable[[LogRow, Conversation], Result]) -> Result:

@@ -1,95 +1,53 @@
-"""The rows of a log, and what each names of its attempt.
+"""The rows of a log, and the attempt that each is of, as far as names tell.
 
 A session or a trace is of one attempt, whatever file a row stands in and whatever model it names:
 servers answer with another name of the model, and a request may fall back to another model. Numbers
 of attempts count in one file, for each model.
 """
 
-from collections import defaultdict
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
 
 import attrs
 
 from logtriage._lib.grouping import grouped
-from logtriage.conversations.blocks import at
 from logtriage.conversations.counts import Spent
-from logtriage.conversations.digests import Digests
-from logtriage.conversations.fields import Conversation, model_of, named_agent_of
-from logtriage.conversations.messages import Answer, answers_of, is_from_agent, text_of
-from logtriage.conversations.rows import Reading
-from logtriage.conversations.screens import Screen, text_screens
-from logtriage.conversations.sessions import ATTEMPTS, SESSIONS, TRACES, thread_in
-from logtriage.conversations.shapes import INCIDENT_AT, Row
+from logtriage.conversations.digests import Digests, digests_of
+from logtriage.conversations.fields import Conversation
+from logtriage.conversations.messages import is_from_agent, text_of
+from logtriage.conversations.names import Names
+from logtriage.conversations.rows import Reading, spent_on
+from logtriage.conversations.screens import screens_of
 from logtriage.conversations.wires import calls_of, name_of
 from logtriage.errors import TranscriptError
 from logtriage.parsing.tools import SOLO_TOOLS
 
 Result = Reading | TranscriptError
-#: Where a row of the Responses API names its response, and the one before it.
-ID_AT: Final = ("response.id", "response_id", "id")
-
-
-@attrs.frozen
-class Names:
-    """What a row names: its incident, agent, model, attempt and trace, and its own ``id``.
-
-    ``attempt`` has the numbers and sessions. If one ``is_session``, it holds in all files.
-    """
-
-    incident: str | None = None
-    agent: str | None = None
-    model: str | None = None
-    attempt: tuple[str, ...] = ()
-    is_session: bool = False
-    trace: str | None = None
-    id: str | None = None
-
-    def fit(self, others: "Names") -> bool:
-        """Whether nothing that is named here contradicts ``others``; models may differ."""
-        return (
-            self.incident in (None, others.incident)
-            and self.agent in (None, others.agent)
-            and set(self.attempt) <= set(others.attempt)
-        )
-
-
-def names_of(row: Row, incident_at: str | None) -> Names:
-    """What a row names of its attempt."""
-    paths = (*INCIDENT_AT, *([incident_at] if incident_at else ()))
-    incidents = (name for path in paths if isinstance(name := at(row, path), str))
-    attempt = {key: name for key in ATTEMPTS if (name := thread_in(row, [key])) is not None}
-    ids = (name for path in ID_AT if isinstance(name := at(row, path), str))
-    return Names(
-        *(next(incidents, None), named_agent_of(row), model_of(row)),
-        attempt=tuple(f"{key} {name}" for key, name in attempt.items()),
-        is_session=any(key in SESSIONS and not attempt[key].isdigit() for key in attempt),
-        trace=thread_in(row, TRACES),
-        id=next(ids, None),
-    )
 
 
 @attrs.frozen(eq=False)
 class LogRow:
     """A row of a file: its place, its transcript or error, and what it names.
 
-    ``log`` tells files of several rows apart, and ``whose`` (from the incident on) attempts, as far
-    as names can. ``trace`` is the row's trace if that has several rows. ``conversation`` is kept of
-    rows that may be a part of a conversation; ``opening`` is the first screen (tick 0) that it
-    shows. ``is_late``: it shows later screens, too, before the first reply. ``plays_nothing``: it
-    is a request from the beginning, with one reply at most, and holds no action.
+    ``conversation`` is kept of rows that may be a part of a conversation. Before the first reply a
+    row shows its ``opening``, the first screen (tick 0), and later screens if it ``is_late``; it
+    ``begins_late`` if its first messages are later ones of a conversation. ``plays_nothing``: it is
+    a request from the beginning, with one reply at most, and holds no action. ``number`` counts the
+    rows of all files; ``log`` tells files of several rows apart, and ``whose`` (from the incident
+    on) attempts, as far as names can. ``trace`` is the row's trace if that has several rows.
     """
 
     place: str
     line: int | None
     result: Result
+    names: Names = attrs.field(factory=Names)
     digests: Digests = attrs.field(factory=Digests)
     spent: Spent = attrs.field(factory=Spent)
-    names: Names = attrs.field(factory=Names)
     conversation: Conversation | None = None
     opening: str = ""
     is_late: bool = False
+    begins_late: bool = False
     plays_nothing: bool = False
+    number: int = 0
     log: int | None = None
     whose: tuple[object, ...] = ()
     trace: str | None = None
@@ -98,13 +56,6 @@ class LogRow:
     def turns(self) -> int:
         """How many replies it holds."""
         return len(self.spent.turns)
-
-    @property
-    def incident(self) -> str | None:
-        """The incident of its transcript, or else the one that it names."""
-        if isinstance(self.result, Reading):
-            return self.result.transcript.incident
-        return self.names.incident
 
     @property
     def is_named(self) -> bool:
@@ -124,12 +75,7 @@ class LogRow:
     @property
     def is_request(self) -> bool:
         """Whether it ends with a reply, or with a request that failed."""
-        return self.spent.is_failed or self.digests.end in self.digests.replies
-
-    @property
-    def begins_late(self) -> bool:
-        """Whether its first messages are later ones of a conversation."""
-        return self.conversation is not None and begins_late(self.conversation)
+        return self.spent.is_failed or self.digests.reply in self.digests.ends[:1]
 
     @property
     def is_fragment(self) -> bool:
@@ -157,6 +103,39 @@ class LogRow:
         return self.place if self.line is None else f"{self.place}:{self.line}"
 
 
+def row_of_conversation(
+    place: str, line: int | None, conversation: Conversation, result: Result, names: Names
+) -> LogRow:
+    """The row of a conversation and its transcript, or the error in it."""
+    digests, spent = digests_of(conversation), spent_on(conversation)
+    shown = conversation.shown_first()
+    screens = screens_of(shown)
+    opening = next((screen.text for screen in screens if screen.tick == 0), "")
+    begins_late = not opening and (bool(screens) or any(answer.to_call for answer in shown))
+    turns = len(spent.turns)
+    may_be_part = bool(conversation.messages or spent.is_failed) and (turns < 2 or begins_late)
+    is_short = digests.before is not None if turns == 1 else spent.is_failed and not turns
+    is_whole = is_short and bool(digests.prefixes) and not begins_late
+    return LogRow(
+        *(place, line, result, names, digests, spent),
+        conversation=conversation if may_be_part else None,
+        opening=opening,
+        is_late=len({screen.tick for screen in screens}) > 1,
+        begins_late=begins_late,
+        plays_nothing=is_whole and not _plays(conversation, result),
+    )
+
+
+def _plays(conversation: Conversation, result: Result) -> bool:
+    """Whether a conversation holds an action."""
+    if isinstance(result, Reading):
+        return len(result.transcript.actions) > len(result.unread)
+    replies = [message for message in conversation.messages if is_from_agent(message)]
+    calls = [call for reply in replies for call in calls_of(reply)]
+    in_text = any("action_type" in text_of(reply) for reply in replies)
+    return in_text or any(name_of(call) in SOLO_TOOLS for call in calls)
+
+
 def identified(rows: Sequence[LogRow]) -> list[LogRow]:
     """The rows with ``whose`` and ``trace``, by what all of them name.
 
@@ -166,11 +145,8 @@ def identified(rows: Sequence[LogRow]) -> list[LogRow]:
     in_trace = grouped((row.names.trace, row) for row in rows)
     in_trace.pop(None, None)
     rows = [_identified(row, in_trace.get(row.names.trace, ())) for row in rows]
-    owners: defaultdict[bytes | None, list[LogRow]] = defaultdict(list)
-    for row in rows:
-        for end in {row.digests.end, row.digests.plain}:
-            owners[end].append(row)
-    return [_adopted(row, owners[row.digests.replies[-1]]) if _asks(row) else row for row in rows]
+    owners = grouped((end, row) for row in rows for end in {*row.digests.ends})
+    return [_adopted(row, owners) if row.spent.is_failed else row for row in rows]
 
 
 def _identified(row: LogRow, of_trace: Sequence[LogRow]) -> LogRow:
@@ -184,61 +160,22 @@ def _identified(row: LogRow, of_trace: Sequence[LogRow]) -> LogRow:
         attempt, is_session = own if names.attempt or len(attempts) != 1 else attempts.pop()
         names = attrs.evolve(names, agent=agent, attempt=attempt, is_session=is_session)
     within = () if names.is_session or trace is not None else (row.log, names.model)
-    whose = (row.incident, names.agent, *names.attempt, *within)
+    told = row.result
+    incident = told.transcript.incident if isinstance(told, Reading) else names.incident
+    whose = (incident, names.agent, *names.attempt, *within)
     return attrs.evolve(row, names=names, whose=whose, trace=trace)
 
 
-def _asks(row: LogRow) -> bool:
-    return row.spent.is_failed and bool(row.digests.replies)
-
-
-def _adopted(row: LogRow, owners: Sequence[LogRow]) -> LogRow:
+def _adopted(row: LogRow, owners: Mapping[bytes, Sequence[LogRow]]) -> LogRow:
+    reply = row.digests.reply
     fitting = {
         (one.whose, one.trace): one
-        for one in owners
+        for one in (() if reply is None else owners.get(reply, ()))
         if row.names.fit(one.names) and row.trace in (None, one.trace)
     }
     if len(fitting) != 1 or (row.whose, row.trace) in fitting:
         return row
     ((whose, trace), owner) = next(iter(fitting.items()))
-    names = attrs.evolve(owner.names, id=row.names.id)
+    own = row.names
+    names = attrs.evolve(owner.names, thread=own.thread, id=own.id, previous=own.previous)
     return attrs.evolve(row, names=names, whose=whose, trace=trace)
-
-
-def shown_first(conversation: Conversation) -> list[Answer]:
-    """What was shown before the agent's first reply."""
-    shown: list[Answer] = []
-    for message in (*conversation.prompt, *conversation.messages):
-        if is_from_agent(message):
-            break
-        shown += answers_of(message)
-    return shown
-
-
-def screens_shown(answers: Sequence[Answer]) -> list[Screen]:
-    """The screens in answers."""
-    return [screen for answer in answers for screen in text_screens(answer.text)]
-
-
-def ticks_of(answers: Sequence[Answer]) -> set[int]:
-    """The ticks of the screens in answers."""
-    return {screen.tick for screen in screens_shown(answers)}
-
-
-def begins_late(conversation: Conversation) -> bool:
-    """Whether the first messages answer a call, or are a later screen than the first."""
-    answers = shown_first(conversation)
-    late = any(answer.to_call for answer in answers) or bool(ticks_of(answers))
-    return late and 0 not in ticks_of(answers)
-
-
-def plays_nothing(conversation: Conversation, result: Result) -> bool:
-    """Whether a conversation is one reply at most, and holds no action."""
-    replies = [message for message in conversation.messages if is_from_agent(message)]
-    if isinstance(result, Reading):
-        played = len(result.transcript.actions) > len(result.unread)
-    else:
-        calls = [name_of(call) for reply in replies for call in calls_of(reply)]
-        texts = map(text_of, replies)
-        played = any(name in SOLO_TOOLS for name in calls) or any("action_type" in t for t in texts)
-    return not played

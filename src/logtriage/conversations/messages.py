@@ -1,12 +1,11 @@
 """Bring one message into one form, and read who wrote it, its text, calls and answers."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import Any, Final
 
-import attrs
-
 from logtriage._lib.jsonvalues import absent, json_kind
-from logtriage.conversations.blocks import answer, block_of, decoded, first, plain, texts_in
+from logtriage.conversations.blocks import Answer, answer, block_of, first, objects, opened, plain
 from logtriage.errors import InvalidInput
 
 Message = Mapping[str, Any]
@@ -44,19 +43,6 @@ _FOREIGN: Final = frozenset(
 )
 
 
-@attrs.frozen
-class Answer:
-    """A text shown to the agent. If ``to_call``, it answers the call with ``id`` (if known).
-
-    ``refused``: the harness notes that the call was not carried out; None: it notes a failure.
-    """
-
-    text: str
-    id: str | None = None
-    to_call: bool = False
-    refused: bool | None = False
-
-
 def among(value: object, names: Iterable[str]) -> bool:
     """Whether a value is one of some names."""
     return isinstance(value, str) and value in names
@@ -69,8 +55,7 @@ def as_object(value: object, where: str) -> Mapping[str, Any]:
     return value
 
 
-def checked(raw: Message, where: str) -> dict[str, Any]:
-    """Bring a message into one form; an InvalidInput names a field that is not understood."""
+def _checked(raw: Message, where: str) -> dict[str, Any]:
     message = dict(raw)
     kind, role = message.get("type"), message.get("role")
     if not absent(role) or not among(kind, CALL_ITEMS | _QUIET_ITEMS | _OTHER_ITEMS):
@@ -83,9 +68,12 @@ def checked(raw: Message, where: str) -> dict[str, Any]:
         if isinstance(message.get(other), list) and absent(message.get("tool_calls")):
             message["tool_calls"] = message.pop(other)
     kwargs = message.get("additional_kwargs")  # where LangChain keeps what OpenAI sent
-    if isinstance(kwargs, Mapping) and not message.get("tool_calls"):
-        kept = {key: kwargs[key] for key in ("tool_calls", "function_call") if kwargs.get(key)}
-        message |= {} if _has_calls(message) else kept
+    blocks = objects(message.get("content"))
+    has_calls = message.get("tool_calls") or any(
+        among(one.get("type"), CALL_BLOCKS) for one in blocks
+    )
+    if isinstance(kwargs, Mapping) and not has_calls:
+        message |= {key: kwargs[key] for key in ("tool_calls", "function_call") if kwargs.get(key)}
     if isinstance(message.get("content"), Mapping) and not is_from_agent(message):
         message["content"] = plain(message["content"])
     for field, wanted, kinds in (
@@ -100,12 +88,6 @@ def checked(raw: Message, where: str) -> dict[str, Any]:
     if is_from_agent(message):
         _read_agents(message, where)
     return message
-
-
-def _has_calls(message: Message) -> bool:
-    content = message.get("content")
-    blocks = content if isinstance(content, list | tuple) else ()
-    return any(isinstance(one, Mapping) and among(one.get("type"), CALL_BLOCKS) for one in blocks)
 
 
 def _role_of(named: object, kind: object, where: str) -> str:
@@ -159,9 +141,7 @@ def _read_agents(message: dict[str, Any], where: str) -> None:
 
 
 def _call(raw: object, where: str) -> dict[str, Any]:
-    if isinstance(raw, str):  # verifiers writes each call as a text of JSON
-        raw = decoded(raw) or raw
-    call = dict(as_object(raw, where))
+    call = dict(as_object(opened(raw), where))  # verifiers writes each call as a text of JSON
     function = call.get("function")
     name = function.get("name") if isinstance(function, Mapping) else function
     name = first(call, ("name", "tool_name", "toolName")) if absent(name) else name
@@ -173,40 +153,44 @@ def _call(raw: object, where: str) -> dict[str, Any]:
     return call if absent(call_id) else {**call, "id": call_id}
 
 
-def split(message: dict[str, Any]) -> Messages:
-    """Split a message of the agent that also holds answers to calls into several messages."""
-    content = message.get("content")
-    blocks = content if isinstance(content, list) and is_from_agent(message) else ()
-    calls = message.get("tool_calls") if is_from_agent(message) else ()
-    results = [
-        answer(call.get("id"), call)
-        for call in calls or ()
+def read_message(raw: Message, where: str) -> Messages:
+    """Bring a message into one form; an InvalidInput names a field that is not understood.
+
+    A message of the agent that also holds answers to calls becomes several messages.
+    """
+    message = _checked(raw, where)
+    if not is_from_agent(message):
+        return [message]
+    after = [
+        {"role": "tool", "content": [answer(call.get("id"), call)]}
+        for call in message.get("tool_calls") or ()
         if not absent(call.get("result")) or call.get("status") in ("cancelled", "error")
     ]
-    after = [{"role": "tool", "content": [result]} for result in results]
-    if not any(_is_result(block) for block in blocks):
+    content = message.get("content")
+    if not isinstance(content, list) or not any(map(_is_answer, content)):
         return [message, *after]
     messages: Messages = []
-    for block in blocks:
-        role = "tool" if _is_result(block) else "assistant"
-        if messages and messages[-1]["role"] == role:
-            messages[-1]["content"].append(block)
+    for is_answer, blocks in groupby(content, _is_answer):
+        if is_answer:
+            messages.append({"role": "tool", "content": list(blocks)})
         else:
-            base = {"role": "tool"} if role == "tool" else {**message, "role": role}
-            messages.append({**base, "content": [block]})
-            if role == "assistant":
-                message = {**message, "tool_calls": None}  # the first part has them
+            messages.append({**message, "role": "assistant", "content": list(blocks)})
+            message = {**message, "tool_calls": None}  # the first part has them
     return [*messages, *after]
 
 
-def _is_result(block: object) -> bool:
-    return isinstance(block, Mapping) and block.get("type") == "tool_result"
+def _is_answer(block: object) -> bool:
+    return isinstance(block, Answer)
 
 
 def text_of(message: Message) -> str:
     """The text of a message: all its text blocks, joined by line breaks."""
     content = message.get("content")
-    return content if isinstance(content, str) else "\n".join(texts_in(content))
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, list | tuple) else ()
+    texts = (block.get("text") if isinstance(block, Mapping) else block for block in blocks)
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def answers_of(message: Message) -> Iterator[Answer]:
@@ -218,12 +202,11 @@ def answers_of(message: Message) -> Iterator[Answer]:
             shown += block_of(raw, "content")
         except InvalidInput:  # what others write need not be understood
             continue
-    results = list(filter(_is_result, shown))
-    text = content if isinstance(content, str) else "\n".join(texts_in(shown))
+    results = [block for block in shown if isinstance(block, Answer)]
+    text = content if isinstance(content, str) else text_of({"content": shown})
     if message.get("role") in ("tool", "function", "ipython") and not results:
         call_id = first(message, ("tool_call_id", "tool_use_id", "call_id"))
         results, text = [answer(call_id, message)], ""
-    for block in results:
-        yield Answer(block["content"], block["tool_use_id"], to_call=True, refused=block["refused"])
+    yield from results
     if text:
         yield Answer(text)

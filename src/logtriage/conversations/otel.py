@@ -5,15 +5,14 @@ The conventions for generative AI keep the messages of a request and of its answ
 spread them over numbered attributes (``llm.input_messages.0.message.role``).
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from logtriage._lib.jsonvalues import absent
-from logtriage.conversations.blocks import at, decoded
-from logtriage.conversations.failures import RUN, failed
-from logtriage.conversations.sessions import ATTEMPTS, LINE, PLACES
+from logtriage.conversations.blocks import objects, opened, text_at
+from logtriage.conversations.dialects import LINE
+from logtriage.conversations.failures import failed
+from logtriage.conversations.names import TRACES
+from logtriage.conversations.traces import rows_of_traces
 
 Line = Mapping[str, Any]
 
@@ -23,16 +22,11 @@ _SAID: Final = ("gen_ai.output.messages", "gen_ai.completion", "llm.output_messa
 #: Attributes that hold the whole conversation of an agent.
 _WHOLE: Final = ("pydantic_ai.all_messages", "all_messages_events", "events")
 _RULES: Final = ("gen_ai.system_instructions",)
-_WORDS: Final = {"gen_ai.agent.name": "agent", "ls_model_name": "model", "model_name": "model"}
-_NAMES: Final = ("incident", "incident_id", *ATTEMPTS)
-#: Where a row of a trace has names, beside its own fields.
-_ABOUT: Final = ("metadata", "extra", "extra.metadata", "attributes", "outputs.llm_output")
 _MODEL: Final = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
 #: Attributes with the kind of a span.
 _KIND: Final = ("gen_ai.operation.name", "openinference.span.kind", "traceloop.span.kind")
-#: Kinds of rows that repeat what those below them hold, and kinds that hold no conversation.
-RUNS: Final = ("invoke_agent", "agent", "workflow", "task", "chain", "span", "trace")
-OTHERS: Final = ("create_agent", "execute_tool", "tool", "embeddings", "embedding", "retriever")
+#: Kinds of spans that hold no conversation.
+_OTHERS: Final = ("create_agent", "execute_tool", "tool", "embeddings", "embedding", "retriever")
 _KINDS: Final = ("stringValue", "intValue", "doubleValue", "boolValue")
 
 
@@ -48,7 +42,7 @@ def telemetry_rows(lines: Sequence[Line]) -> list[dict[str, Any]]:
     """The rows of spans, by the rule of :func:`rows_of_traces`."""
     spans = _all_spans([{**span, LINE: n} for n, line in enumerate(lines) for span in _spans(line)])
     for span in spans:
-        if span["kind"] not in OTHERS and (messages := _messages(span)):
+        if span["kind"] not in _OTHERS and (messages := _messages(span)):
             known = span["attributes"]
             models = (known[key] for key in _MODEL if known.get(key))
             usage = {key: span["attributes"][key] for key in span["attributes"] if "token" in key}
@@ -60,53 +54,6 @@ def telemetry_rows(lines: Sequence[Line]) -> list[dict[str, Any]]:
     return rows_of_traces(spans)
 
 
-def rows_of_traces(spans: Iterable[Line]) -> list[dict[str, Any]]:
-    """Of each trace of a store the requests to a model, else runs without a parent, else any run.
-
-    All hold messages, in their ``row``; without any, the run of an incident is a row without any.
-    What rows of a trace name holds for all, unless they differ. If a run failed, so did all.
-    """
-    traces: dict[object, list[Any]] = {}
-    for span in spans:
-        traces.setdefault(span["trace"], []).append(span)
-    rows = []
-    for trace in traces.values():
-        ids = {span["id"] for span in trace} - {None}
-        runs = [one for one in trace if one["kind"] in RUNS and one["parent"] not in ids]
-        failure: Line = next((run["failure"] for run in runs if failed(run["failure"])), {})
-        pairs = dict.fromkeys(pair for span in trace for pair in _named(span["attributes"]).items())
-        counts = Counter(name for name, _ in pairs)
-        shared = {name: value for name, value in pairs if counts[name] == 1}
-        held = [span for span in trace if "row" in span]
-        chosen = [span for span in held if span["kind"] not in RUNS]
-        chosen = chosen or [span for span in held if span["parent"] not in ids] or held
-        for span in chosen or (runs[:1] if "incident" in counts else ()):
-            row = span.get("row", {"trace_id": span["trace"], "messages": []})
-            missing = {
-                name: value
-                for name, value in {**shared, **_named(span["attributes"])}.items()
-                for places in (PLACES if name in _NAMES else PLACES[:1],)
-                if all(absent(at(row, f"{place}{name}")) for place in places)
-            }
-            rows.append({**row, **missing, RUN: failure, LINE: span[LINE]})
-    return rows
-
-
-def _named(attributes: Line) -> dict[str, str | int]:
-    """The incident, attempt, session, agent and model that a row of a trace names."""
-    found: dict[str, str | int] = {}
-    places = (attributes, *(_decoded(at(attributes, place)) for place in _ABOUT))
-    for key, value in chain(*(each.items() for each in places if isinstance(each, Mapping))):
-        name = f"_{key}".replace(".", "_")
-        exact = key if key in ("agent", "model") else _WORDS.get(key)
-        own = next((own for own in _NAMES if name.endswith(f"_{own}")), exact)
-        if own in _NAMES[:2]:
-            own = "incident" if isinstance(value, str) and value.count("/") in (1, 2) else None
-        if own and isinstance(value, str | int):
-            found.setdefault(own, value)
-    return found
-
-
 def _all_spans(spans: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The spans, with log records of one message each gathered by the span that they name."""
     gathered: list[dict[str, Any]] = []
@@ -115,11 +62,12 @@ def _all_spans(spans: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         record = {"event.name": span["name"], **span["attributes"]}
         if not _is_event(record):
             gathered.append(span)
-        elif (key := (span["trace"], span["id"])) in by_span:
-            by_span[key]["events"].append(record)
-        else:
-            by_span[key] = {**span, "events": [record]}
+            continue
+        key = span["trace"], span["id"]
+        if key not in by_span:
+            by_span[key] = {**span, "events": []}
             gathered.append(by_span[key])
+        by_span[key]["events"].append(record)
     return gathered
 
 
@@ -140,12 +88,7 @@ def _spans(line: Line) -> Iterator[dict[str, Any]]:
 
 def _span(span: Line, shared: Mapping[str, Any]) -> dict[str, Any]:
     context = span.get("context")
-    places = (span, context) if isinstance(context, Mapping) else (span,)
-
-    def named(*keys: str) -> str | None:
-        values = (place.get(key) for place in places for key in keys)
-        return next((value for value in values if isinstance(value, str)), None)
-
+    names = {**context, **span} if isinstance(context, Mapping) else span
     body = _attributes({"attributes": _value(span.get("body"))})
     attributes = {**shared, **_attributes(span), **body}
     events = [
@@ -153,17 +96,17 @@ def _span(span: Line, shared: Mapping[str, Any]) -> dict[str, Any]:
         for event in objects(span.get("events"))
     ]
     kind = next((str(attributes[key]).lower() for key in _KIND if key in attributes), None)
-    is_done = kind == "invoke_agent" or kind in OTHERS or bool(_first(attributes, _SAID))
+    is_done = kind == "invoke_agent" or kind in _OTHERS or bool(_first(attributes, _SAID))
     raised = [] if is_done else [one for one in events if one["event.name"] == "exception"]
     errors = [attributes.get("error.type"), *(one.get("exception.type", "?") for one in raised)]
     return {
         "attributes": attributes,
         "failure": {"errors": errors, "status": span.get("status")},
         "kind": kind,
-        "parent": named("parentSpanId", "parent_span_id", "parent_id"),
-        "trace": named("traceId", "trace_id"),
-        "id": named("spanId", "span_id"),
-        "name": named("eventName", "event_name") or attributes.get("event.name"),
+        "parent": text_at(names, ("parentSpanId", "parent_span_id", "parent_id")),
+        "trace": text_at(names, TRACES),
+        "id": text_at(names, ("spanId", "span_id")),
+        "name": text_at(names, ("eventName", "event_name")) or attributes.get("event.name"),
         "events": events,
     }
 
@@ -172,7 +115,7 @@ def _messages(span: Line) -> list[Any]:
     """The messages of a request and its answer; empty if the span has none."""
     attributes = span["attributes"]
     for name in _WHOLE:
-        whole = _decoded(attributes.get(name))
+        whole = opened(attributes.get(name))
         if isinstance(whole, list) and whole:
             return [_event(item) for item in whole] if "event.name" in str(whole[0]) else whole
     asked, said = (_first(attributes, names) for names in (_ASKED, _SAID))
@@ -190,7 +133,7 @@ def _messages(span: Line) -> list[Any]:
 def _first(attributes: Line, names: Sequence[str], role: str | None = None) -> list[Any]:
     """The messages in the first of some attributes; parts without a role get ``role``."""
     for name in names:
-        value = _decoded(attributes.get(name))
+        value = opened(attributes.get(name))
         if isinstance(value, list) and value:
             return [{"role": role, "parts": value}] if role else value
         if numbered := _numbered_messages(attributes, f"{name}."):
@@ -209,7 +152,7 @@ def _event(event: Any) -> Any:
         return event
     name = str(event.get("event.name", ""))
     own = (key for key in event if not key.startswith(("event.", "gen_ai.")))
-    body = {key: _decoded(event[key]) for key in own}
+    body = {key: opened(event[key]) for key in own}
     if isinstance(text := event.get("content"), str) and not _is_blocks(body["content"]):
         body["content"] = text  # which may be JSON itself, the agent's action
     if isinstance(body.get("message"), Mapping):
@@ -261,12 +204,6 @@ def _in_order(tree: Line) -> list[Any]:
     return [tree[key] for key in sorted((key for key in tree if key.isdigit()), key=int)]
 
 
-def objects(value: object) -> Iterator[Line]:
-    """The objects in a list; none in any other value."""
-    items = value if isinstance(value, list) else ()
-    return (item for item in items if isinstance(item, Mapping))
-
-
 def _attributes(owner: object) -> dict[str, Any]:
     """The attributes of ``owner`` by name, kept as an object or as OTLP's list of key and value."""
     raw = owner.get("attributes") if isinstance(owner, Mapping) else None
@@ -286,11 +223,3 @@ def _value(value: object) -> Any:
     if isinstance(value.get("kvlistValue"), Mapping):
         return _attributes({"attributes": value["kvlistValue"].get("values")})
     return value
-
-
-def _decoded(value: object) -> Any:
-    """The value, decoded if it is JSON text; None if it is absent."""
-    if isinstance(value, str) and value[:1] in ("[", "{"):
-        inside = decoded(value)
-        return value if inside is None else inside
-    return None if absent(value) else value

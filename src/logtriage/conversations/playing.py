@@ -12,10 +12,12 @@ from typing import Final
 
 import attrs
 
+from logtriage._lib.grouping import grouped
 from logtriage._lib.printable import counted
 from logtriage._lib.unread import short
 from logtriage.actions import Action, Malformed
-from logtriage.conversations.messages import Answer, Message, answers_of, is_from_agent
+from logtriage.conversations.blocks import Answer
+from logtriage.conversations.messages import Message, answers_of, is_from_agent
 from logtriage.conversations.screens import (
     Screen,
     closed_after,
@@ -99,21 +101,19 @@ def played(incident: Incident, messages: Sequence[Message], steps: Sequence[Step
             before it does not show.
     """
     replay = _Replay(incident)
-    left = list(steps)
+    steps_at = grouped((step.place, step) for step in steps)
     answers: list[tuple[str, Answer]] = []
     for place, message in enumerate(messages):
         if is_from_agent(message):
             replay.take(answers)
             answers = []
             replay.called.update(map(id_of_call, calls_of(message)))
-            while left and left[0].place <= place:
-                replay.pend(left.pop(0))
+            for step in steps_at.get(place, ()):
+                replay.pend(step)
         else:
             where = str(message.get("where", f"[{place}]"))
             answers += ((where, answer) for answer in answers_of(message))
     replay.take(answers)
-    for step in left:
-        replay.pend(step)
     return replay.end()
 
 
@@ -144,7 +144,7 @@ class _Replay:
 
     def take(self, answers: Sequence[tuple[str, Answer]]) -> None:
         """Match the answers between two replies with their steps, and play what they confirm."""
-        loose: list[tuple[str, Answer]] = []
+        loose: list[tuple[str, Answer, list[Screen]]] = []
         shown: dict[_Pending, str] = {}
         for place, answer in answers:
             step = self._step_of(answer)
@@ -154,7 +154,7 @@ class _Replay:
                 if screens or (step.readable and closed_in(answer.text)):
                     shown[step] = place
             elif not (answer.to_call and answer.id in self.called):
-                loose.append((place, answer))
+                loose.append((place, answer, screens))
         if answers:
             self.called.discard(None)
         self._sort()
@@ -164,8 +164,7 @@ class _Replay:
                 self.shows = self.shows or (step.readable and bool(step.screens))
                 count = self.pending.index(step) + 1
                 self._confirm(count, step.screens, step.answer, shown[step])
-        for place, answer in loose:
-            screens = screens_in(answer.text, self.state.incident)
+        for place, answer, screens in loose:
             made_up = any(not step.readable and step.step.by_shell for step in self.pending[-1:])
             if not made_up and (screens or closed_in(answer.text)):
                 count = len(self.pending)
@@ -187,11 +186,11 @@ class _Replay:
 
     def _sort(self) -> None:
         """Put the pending steps that have screens in the order of their screens' ticks."""
-        steps = enumerate(self.pending)
-        slots = [(step.screens[0].tick, at) for at, step in steps if step.screens]
-        ordered = [self.pending[at] for _, at in sorted(slots)]
-        for (_, at), step in zip(slots, ordered, strict=True):
-            self.pending[at] = step
+        places = [place for place, step in enumerate(self.pending) if step.screens]
+        steps = [self.pending[place] for place in places]
+        steps.sort(key=lambda step: step.screens[0].tick)
+        for place, step in zip(places, steps, strict=True):
+            self.pending[place] = step
 
     def _confirm(self, count: int, screens: Sequence[Screen], answer: Answer, place: str) -> None:
         """Play as many of the first ``count`` steps as the screens say; compare the screens."""
@@ -207,7 +206,8 @@ class _Replay:
             if (closing := closed_in(answer.text)) != str(self.state.closing):
                 raise InvalidInput(
                     f"{place}: the log says that the incident is closed ({closing}), and after "
-                    f"{self._so_far()} in the replay it is {self.state.closing or 'open'}"
+                    f"{counted(len(self.steps), 'call')} in the replay it is "
+                    f"{self.state.closing or 'open'}"
                 )
             if ticks not in (None, self.state.tick):
                 is_short = ticks > self.state.tick
@@ -241,7 +241,7 @@ class _Replay:
         if not 0 <= surplus <= len(doubtful):
             raise InvalidInput(
                 f"{place}: a screen of tick {screen.tick} after "
-                f"{self._so_far(self.state.tick + len(group))}: "
+                f"{counted(self.state.tick + len(group), 'call')}: "
                 + ("turns are missing before it" if surplus < 0 else "some were not played")
                 + ", or it is of another incident"
                 + ("" if self.steps or group else f"; {JOIN}")
@@ -281,7 +281,7 @@ class _Replay:
         if screen.tick != now.tick or screen.horizon != incident.horizon:
             raise InvalidInput(
                 f"{place}: a screen of tick {screen.tick}/{screen.horizon}, and the replay of "
-                f"{self._so_far(now.tick)} is at {now.tick}/{incident.horizon}"
+                f"{counted(now.tick, 'call')} is at {now.tick}/{incident.horizon}"
             )
         before = observe(states[-2]) if len(states) > 1 else None
         expected = render_observation(observe(now), screen.style, before=before)
@@ -292,12 +292,8 @@ class _Replay:
             why = f" ({short(last.reason)})" if isinstance(last, Malformed) else ""
             raise InvalidInput(
                 f"{place}: the screen of tick {screen.tick} says {shown}, and the replay of "
-                f"{self._so_far(now.tick)} on {incident.id} {there}{why}"
+                f"{counted(now.tick, 'call')} on {incident.id} {there}{why}"
             )
-
-    def _so_far(self, count: int | None = None) -> str:
-        count = len(self.steps) if count is None else count
-        return counted(count, "call")
 
     def end(self) -> Played:
         """Play those of the last steps that were played, and return the whole result."""

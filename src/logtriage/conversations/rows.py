@@ -1,59 +1,39 @@
 """Turn a row of a framework's file, a conversation of an incident, into a transcript."""
 
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
-from typing import Any, Final
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import attrs
 
-from logtriage._lib.jsonvalues import absent, json_kind
 from logtriage.actions import Malformed
 from logtriage.codec import structure_transcript
-from logtriage.conversations.blocks import at
+from logtriage.conversations.blocks import at, objects
 from logtriage.conversations.counts import Counts, Spent
 from logtriage.conversations.failures import failed, failed_request, status_of, status_once_closed
 from logtriage.conversations.fields import (
     COUNTS,
     Conversation,
-    agent_of,
     at_place,
     conversation_of,
     extra_of,
     last_branch,
 )
-from logtriage.conversations.messages import Message, answers_of, is_from_agent, text_of
+from logtriage.conversations.incidents import incident_in, openings_in, own_messages
+from logtriage.conversations.messages import is_from_agent, text_of
+from logtriage.conversations.names import Row, agent_of
 from logtriage.conversations.playing import played
-from logtriage.conversations.screens import Screen, closed_after, mismatch, screens_in, text_screens
-from logtriage.conversations.shapes import INCIDENT_AT, Row, is_team_row
+from logtriage.conversations.screens import closed_after, text_screens
+from logtriage.conversations.shapes import is_team_row
 from logtriage.conversations.teams import joint_transcript
 from logtriage.conversations.wires import Style, steps_of_conversation, turns_of
 from logtriage.conversations.words import kept, words_beside
-from logtriage.drawing.generator import make_incident
-from logtriage.drawing.ids import SPLITS, incident_ids
 from logtriage.drawing.sealing import incident_of
 from logtriage.dynamics import play_parsed
 from logtriage.errors import InvalidInput, TranscriptError
 from logtriage.grading import Resolver
-from logtriage.incident import Incident
-from logtriage.observation import observe
 from logtriage.parsing import actions_from_wire
-from logtriage.rendering import render_observation
 from logtriage.roles.splits import get_role_split
-from logtriage.state import initial_state
-from logtriage.tasks import DEFAULT_TASKS, get_task
-from logtriage.transcript import Transcript, check_drawn, plays_of
-
-#: Roles that may show a first screen. Tools may not: the agent may have written their messages.
-_SHOWING: Final = ("user", "human", "system", "developer")
-#: A row without an id is searched for by its first screen, in this many incidents of each task.
-SEARCHED: Final = 1_000
-#: The split that is searched.
-SPLIT: Final = "test"
-_TASKS: Final = tuple(task for task in DEFAULT_TASKS if "-fog" not in task)
-_ID: Final = re.compile(
-    rf"(?<![\w/-])[a-z][\w:+.-]*-v\d+(?:-fog\d)?/(?:{'|'.join(SPLITS)})/\d+(?![\w/])"
-)
+from logtriage.transcript import Transcript, plays_of
 
 
 @attrs.frozen
@@ -82,10 +62,8 @@ class Reading:
     def counting(self, total: tuple[Counts, bool]) -> "Reading":
         """The reading with the counts of the whole conversation in its transcript."""
         counts, partly = total
-        others = {
-            key: self.transcript.extra[key] for key in self.transcript.extra if key not in COUNTS
-        }
-        transcript = attrs.evolve(self.transcript, extra={**others, **counts})
+        extra = {key: value for key, value in self.transcript.extra.items() if key not in COUNTS}
+        transcript = attrs.evolve(self.transcript, extra={**extra, **counts})
         return attrs.evolve(self, transcript=transcript, partly_counted=partly)
 
 
@@ -139,15 +117,15 @@ def reading_of(
         return Reading(_joint_transcript(row, resolve))
     if place == "actions":
         if "incident" not in row:
-            row = {**row, "incident": _incident(conversation, incident_at, resolve).id}
+            row = {**row, "incident": incident_in(conversation, incident_at, resolve).id}
         transcript = structure_transcript(dict(row))
         if transcript.role_split is not None:  # check that roles share ticks as the split allows
             plays_of(transcript, resolve(transcript.incident).topology)
         return Reading(transcript)
-    incident = _incident(conversation, incident_at, resolve)
+    incident = incident_in(conversation, incident_at, resolve)
     topology = incident.topology
     try:
-        messages = _own_messages(conversation, incident)
+        messages = own_messages(conversation, incident)
         steps = steps_of_conversation(messages, topology, style=style, other_tools=other_tools)
         texts = [text_of(messages[step.place]).strip() for step in steps]
         screens = {screen.text for text in texts for screen in text_screens(text)}
@@ -157,7 +135,7 @@ def reading_of(
             raise InvalidInput("what the environment shows, and no reply of the agent")
         shown = played(incident, messages, steps)
     except InvalidInput as error:
-        first = {screen.text for screen in _screens_of(conversation.messages) if screen.tick == 0}
+        first = {screen.text for screen in openings_in(conversation.messages)}
         if len(first) > 1:
             what = f"first screens of {len(first)} incidents; split them, or take the transcripts"
             error = InvalidInput(f"{error}; it has {what} of a run of logtriage mcp")
@@ -192,8 +170,7 @@ def _played(wire: Mapping[str, Any]) -> tuple[str, object]:
 
 def _check_alike(row: Row, wires: Sequence[Mapping[str, Any]], place: str) -> None:
     """Raise TranscriptError if the ``actions`` of a row are not those of its messages."""
-    actions = row["actions"] if isinstance(row.get("actions"), list) else ()
-    noted = [wire for wire in actions if isinstance(wire, Mapping) and "action_type" in wire]
+    noted = [wire for wire in objects(row.get("actions")) if "action_type" in wire]
     keys = ("action_type", "value", "confidence")
     pairs = [[tuple(wire.get(key) for key in keys) for wire in side] for side in (noted, wires)]
     if noted and pairs[0] != pairs[1]:
@@ -208,120 +185,9 @@ def _check_alike(row: Row, wires: Sequence[Mapping[str, Any]], place: str) -> No
 def _joint_transcript(row: Mapping[str, Any], resolve: Resolver) -> Transcript:
     """The transcript of a team, put together from the trace of each role."""
     traces = {at(trace, "task.data.role"): trace for trace in row["traces"]}
-    incident = _incident(Conversation(row, "traces", ()), None, resolve)
+    incident = incident_in(Conversation(row, "traces", ()), None, resolve)
     split = get_role_split(at(row["traces"][0], "task.data.role_split"))
     messages = {name: last_branch(trace["nodes"]) for name, trace in traces.items()}
     agents = {name: agent_of(trace) for name, trace in traces.items()}
     agent = ",".join(f"{role}={agents[role]}" for role in split.names if agents.get(role))
     return joint_transcript(messages, split, incident, agent or None, status_of(row))
-
-
-def _incident(conversation: Conversation, incident_at: str | None, resolve: Resolver) -> Incident:
-    """The incident of a row. Its key and world must be those that the row names beside its id."""
-    row = conversation.row
-    wanted = incident_at if incident_at is not None and "/" in incident_at else None  # else a path
-    for path in INCIDENT_AT if wanted or incident_at is None else (incident_at,):
-        name = at(row, path)
-        if isinstance(name, str):
-            if wanted not in (None, name):
-                raise TranscriptError(
-                    f"{path}: the row is of {name!r}, and {wanted!r} was asked for"
-                )
-            incident = resolve(name)
-            if incident.seal is not None or incident.world_mark is not None:
-                parent = at(row, path.rpartition(".")[0]) if "." in path else row
-                marks = (parent.get("seal"), parent.get("world"))
-                seal, world = (mark if isinstance(mark, str) else None for mark in marks)
-                check_drawn(seal, world, incident)
-            return incident
-        if not absent(name):
-            raise TranscriptError(f"{path}: expected an incident id, got {json_kind(name)}")
-    named = wanted
-    if incident_at is None:
-        named = _named_in((*conversation.prompt, *conversation.messages))
-    if named is not None:
-        return resolve(named)
-    raise TranscriptError(
-        f"no incident id at {incident_at or ', '.join(INCIDENT_AT)}; "
-        f"the row has: {', '.join(map(str, row)) or 'nothing'}; --incident PATH says where it "
-        "stands, --incident ID which it is"
-    )
-
-
-def _own_messages(conversation: Conversation, incident: Incident) -> list[Message]:
-    """The messages from the last opening screen (tick 0) on.
-
-    Replies before an opening screen may be examples. Then the last opening screen, and no other,
-    must be this incident's; else InvalidInput. If only the prompt holds one, the messages follow
-    what the prompt shows from its last one on.
-    """
-    messages = conversation.messages
-    opening = {n: seen for n, turn in enumerate(messages) if (seen := _opening(turn, incident))}
-    places = list(opening)
-    reply = next((n for n, message in enumerate(messages) if is_from_agent(message)), len(messages))
-    if late := [number for number in places if number > reply]:
-        screen = render_observation(observe(initial_state(incident)))
-        own = [number for number, seen in opening.items() if mismatch(seen.text, screen) is None]
-        if own == places[-1:]:
-            return list(messages[own[0] :])
-        where = messages[late[0]].get("where", f"[{late[0]}]")
-        raise InvalidInput(
-            f"{where}: a first screen after replies of the agent, which may be examples or play; "
-            "leave examples out, or give them as the row's 'prompt'"
-        )
-    if places:
-        return list(messages[places[-1] :])
-    prompt = conversation.prompt
-    starts = [number for number, turn in enumerate(prompt) if _opening(turn, incident)]
-    shown = [turn for turn in prompt[starts[-1] :] if not is_from_agent(turn)] if starts else []
-    return [*shown, *messages]
-
-
-def _opening(message: Message, incident: Incident) -> Screen | None:
-    """The first screen (tick 0) of any incident in a message to the agent; None without one."""
-    if message.get("role") not in _SHOWING or is_from_agent(message):
-        return None
-    screens = screens_in(text_of(message), incident)
-    return screens[0] if screens and screens[0].tick == 0 else None
-
-
-def _named_in(messages: Sequence[Message]) -> str | None:
-    """The id that stands before the agent's first message; else that of the first screen shown.
-
-    None if several ids stand there, or if no incident searched has that screen.
-    """
-    texts: list[str] = []
-    for message in messages:
-        if is_from_agent(message):
-            break
-        texts += (answer.text for answer in answers_of(message))
-    named = {name for text in texts for name in _ID.findall(text)}
-    if named:
-        return named.pop() if len(named) == 1 else None
-    first = next((screen for screen in _screens_of(messages) if screen.tick == 0), None)
-    return None if first is None else _id_by_screen(first)
-
-
-def _screens_of(messages: Sequence[Message]) -> Iterator[Screen]:
-    """The screens that others than the agent show in messages."""
-    others = (message for message in messages if not is_from_agent(message))
-    shown = (answer.text for message in others for answer in answers_of(message))
-    return (screen for text in shown for screen in text_screens(text))
-
-
-def _id_by_screen(first: Screen) -> str | None:
-    for task in _TASKS:
-        if get_task(task).horizon == first.horizon:
-            for text, name in _ids_by_first_screen(task).items():
-                if text in first.text:
-                    return name
-    return None
-
-
-@lru_cache(maxsize=len(_TASKS))
-def _ids_by_first_screen(task: str) -> Mapping[str, str]:
-    names = incident_ids(task, SPLIT, SEARCHED)
-    states = (initial_state(make_incident(name)) for name in names)
-    return {
-        render_observation(observe(state)): name for state, name in zip(states, names, strict=True)
-    }

@@ -5,11 +5,12 @@ A screen may stand in a string of JSON, have lines of the harness around it, or 
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import attrs
 
+from logtriage.conversations.blocks import Answer
 from logtriage.incident import Incident
 from logtriage.rendering import Style
 
@@ -87,6 +88,11 @@ def screens_in(text: str, incident: Incident) -> list[Screen]:
     return sorted(screens, key=lambda screen: -screen.tick)
 
 
+def screens_of(answers: Iterable[Answer]) -> list[Screen]:
+    """The screens of style ``text`` in answers, in order."""
+    return [screen for answer in answers for screen in text_screens(answer.text)]
+
+
 def text_screens(text: str) -> list[Screen]:
     """The screens of style ``text``, in order; the text of each goes up to the next one."""
     marks = list(_SCREEN.finditer(text))
@@ -134,7 +140,7 @@ def mismatch(shown: str, expected: str) -> tuple[str, str] | None:
             continue
         if not number and wanted[0].startswith(f"{line};"):  # the style compact says no more
             continue
-        if any(line.startswith(each) for each in wanted[-1:]):  # something follows on the last line
+        if line.startswith(wanted[-1]):  # something follows on the last line
             continue
         if key[0] in "+-" and any(_is_bare(line, each) for each in wanted):  # a log line
             continue

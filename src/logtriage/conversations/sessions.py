@@ -4,11 +4,15 @@ Several lines make a conversation; none of them names an incident.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import Any, Final
 
+from logtriage._lib.grouping import grouped
 from logtriage._lib.jsonvalues import absent, json_kind
-from logtriage.conversations.blocks import at, plain
+from logtriage.conversations.blocks import at, objects, plain
+from logtriage.conversations.dialects import LINE
 from logtriage.conversations.messages import AGENT_ROLES, OTHER_ROLES
+from logtriage.conversations.names import SESSIONS, thread_in
 from logtriage.errors import TranscriptError
 
 Line = Mapping[str, Any]
@@ -22,22 +26,11 @@ _CLAUDE_OTHERS = frozenset(
         *("agent-name", "mode", "permission-mode", "bridge-session"),
     )
 )
-#: Fields that name the conversation of a row or a line; those of a trace may name a request.
-SESSIONS: Final = ("session_id", "sessionId", "thread_id", "conversation_id")
-TRACES: Final = ("trace_id", "traceId")
-THREADS: Final = (*SESSIONS, *TRACES)
-#: Where a row says which attempt at the incident it is.
-ATTEMPTS: Final = ("attempt", "epoch", "trial", "repeat", "rollout", *SESSIONS)
-#: Where a row may name its incident, attempt, session and trace. Other objects are of a data set.
-PLACES: Final = ("", "metadata.", "extra.", "extra.metadata.")
-#: The field of a row with the number of its first line among those it was made of.
-LINE: Final = "logtriage.line"
 _CODEX = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _CODEX_EVENTS = ("thread.", "turn.", "item.")
 _CODEX_FIELDS = frozenset({"type", "thread_id", "item", "usage", "error"})
 #: Items of Codex that are no messages.
 _CODEX_OTHERS = ("ghost_snapshot", "compaction", "compaction_summary", "other")
-_ATIF: Final = "ATIF-"
 _ROLES: Final = {"agent": "assistant", "user": "user", "system": "system"}
 
 
@@ -65,23 +58,21 @@ def claude_rows(lines: Sequence[Line]) -> Rows:
         and absent(line.get("parent_tool_use_id"))
     ]
     if not any("parentUuid" in line for line in messages):  # a stream has no branches
-        sessions: dict[str, list[Line]] = {}
-        for line in messages:
-            sessions.setdefault(str(line.get("session_id")), []).append(line)
+        sessions = grouped((str(line.get("session_id")), line) for line in messages)
         return [row for row in map(_claude_row, sessions.values()) if row["messages"]]
     messages = [line for line in messages if line["type"] != "result"]
     by_uuid = {str(line["uuid"]): line for line in lines if "uuid" in line}
     messages = [line for line in messages if by_uuid.get(str(line.get("uuid"))) is line]
     parents = {name: _above(line, by_uuid) for name, line in by_uuid.items()}
-    last: dict[str, str] = {}
     roots: dict[str, str] = {}
-    for name in (str(line["uuid"]) for line in messages):
-        *_, root = branch = list(_branch(name, parents, roots))
-        root = roots.get(root, root)
+    branches: dict[str, list[str]] = {}
+    for line in reversed(messages):
+        branch = list(_branch(str(line["uuid"]), parents, roots))
+        root = roots.get(branch[-1], branch[-1])
         roots |= dict.fromkeys(branch, root)
-        last[root] = name
-    branches = (set(_branch(name, parents, {})) for name in last.values())
-    return [_claude_row(list(_on_branch(messages, branch))) for branch in branches]
+        branches.setdefault(root, branch)
+    in_order = dict.fromkeys(roots[str(line["uuid"])] for line in messages)
+    return [_claude_row(_on_branch(messages, {*branches[root]})) for root in in_order]
 
 
 def _above(line: Line, by_uuid: Mapping[str, Line]) -> str | None:
@@ -103,9 +94,7 @@ def _branch(name: str, above: Mapping[str, str | None], known: Mapping[str, str]
 def _on_branch(messages: Iterable[Line], branch: Collection[str]) -> Iterator[Line]:
     called: set[str] = set()
     for line in messages:
-        content = line["message"].get("content")
-        listed = content if isinstance(content, list) else []
-        blocks = [block for block in listed if isinstance(block, Mapping)]
+        blocks = list(objects(line["message"].get("content")))
         in_branch = str(line["uuid"]) in branch
         if in_branch:
             called |= {str(block["id"]) for block in blocks if "id" in block}
@@ -192,25 +181,11 @@ def is_message(line: Line) -> bool:
     return known and bool({"content", "tool_calls", "parts"} & set(line))
 
 
-def thread_in(line: Line, keys: Sequence[str] = THREADS) -> str | None:
-    """The name of the conversation that a line belongs to, by the first of some fields."""
-    names = (at(line, f"{place}{key}") for place in PLACES for key in keys)
-    return next((str(name) for name in names if isinstance(name, str | int)), None)
-
-
 def message_rows(lines: Sequence[Line]) -> Rows:
     """The conversations of a file with a message a line; one, if not all lines name theirs."""
     names = [thread_in(line, SESSIONS) for line in lines]
-    threads: dict[str | None, list[Line]] = {}
-    for name, line in zip(names, lines, strict=True):
-        threads.setdefault(name if all(names) else None, []).append(line)
+    threads = grouped(zip(names if all(names) else repeat(None), lines, strict=False))
     return [{"messages": thread, LINE: lines.index(thread[0])} for thread in threads.values()]
-
-
-def is_atif(row: Mapping[str, Any]) -> bool:
-    """Whether a row is a trajectory in ATIF, the format of Harbor and others."""
-    version = row.get("schema_version")
-    return isinstance(version, str) and version.startswith(_ATIF)
 
 
 def row_of_trajectory(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -244,8 +219,7 @@ def _messages(step: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
     yield message
     observation = step.get("observation")
     if not absent(observation):
-        results = observation.get("results") if isinstance(observation, Mapping) else None
-        for _, result in _items(results, f"{where}.observation.results"):
+        for _, result in _items(at(observation, "results"), f"{where}.observation.results"):
             call = result.get("source_call_id")
             about = {"role": "user"} if absent(call) else {"role": "tool", "tool_call_id": call}
             yield {**about, "content": result.get("content")}

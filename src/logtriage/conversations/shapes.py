@@ -1,93 +1,34 @@
-"""The shapes in which others keep conversations, and how each is recognised and read.
+"""The shapes in which others keep conversations, and how each is recognised and read."""
 
-:data:`LINES`: lines or items that together make conversations. :data:`MANY`: a value that holds
-several rows. :data:`ROWS`: a row that must be rewritten to have messages.
-"""
-
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from logtriage._lib.jsonvalues import absent
-from logtriage.conversations.blocks import at, decoded, first
-from logtriage.conversations.dialects import messages_of
-from logtriage.conversations.failures import failed, failed_request, failure_in, is_note
-from logtriage.conversations.otel import RUNS, is_telemetry, objects, rows_of_traces, telemetry_rows
+from logtriage.conversations.blocks import at, objects
+from logtriage.conversations.dialects import Shape, are_messages
+from logtriage.conversations.names import INCIDENT_AT, Row
+from logtriage.conversations.otel import is_telemetry, telemetry_rows
+from logtriage.conversations.requests import is_logged, is_lost, row_of_request
 from logtriage.conversations.sessions import (
-    LINE,
-    PLACES,
-    TRACES,
     claude_rows,
     codex_rows,
-    is_atif,
     is_claude,
     is_codex,
     is_message,
     message_rows,
     row_of_trajectory,
-    thread_in,
 )
-from logtriage.errors import InvalidInput
-
-Row = Mapping[str, Any]
-
-_DATA: Final = ("info.", "task.data.", "task.", "doc.")
-#: Paths that may hold the id of the incident; the first that is present counts.
-INCIDENT_AT: Final = (
-    *(f"{place}{name}" for place in (*PLACES, *_DATA) for name in ("incident", "incident_id")),
-    "custom_id",  # of a line of OpenAI's batches
-)
-
-
-class Lines(NamedTuple):
-    """Lines that together make rows. ``fits`` recognises one line, ``rows`` reads all of them."""
-
-    writers: str
-    fits: Callable[[Row], bool]
-    rows: Callable[[Sequence[Row]], list[dict[str, Any]]]
-
-
-class Many(NamedTuple):
-    """A value that holds several rows. ``rows`` gives the name of each row's place, and the row."""
-
-    writers: str
-    fits: Callable[[Any], bool]
-    rows: Callable[[Any], Iterable[tuple[str, object]]]
-
-
-class One(NamedTuple):
-    """A row that ``row`` rewrites as ``messages`` and other fields."""
-
-    writers: str
-    fits: Callable[[Row], bool]
-    row: Callable[[Row], Row]
+from logtriage.conversations.traces import is_stored, rows_of_store
 
 
 def is_team_row(row: Row) -> bool:
     """Whether a row is a verifiers episode whose agents played the roles of a team."""
     traces = row.get("traces")
-    if not isinstance(traces, list) or not traces:
-        return False
-    return all(
-        isinstance(trace, Mapping)
-        and isinstance(trace.get("nodes"), list)
-        and isinstance(at(trace, "task.data.role"), str)
-        for trace in traces
+    roles = traces if isinstance(traces, list) else []
+    return bool(roles) and all(
+        isinstance(at(role, "nodes"), list) and isinstance(at(role, "task.data.role"), str)
+        for role in roles
     )
-
-
-def _traces(row: Row) -> Iterator[tuple[str, object]]:
-    """Each trace; an episode that failed before its first trace is a row without messages."""
-    if not row["traces"]:
-        yield "", {**{key: row[key] for key in row if key != "traces"}, "messages": []}
-    for trace in row["traces"]:
-        yield "", trace
-
-
-def _samples(document: Row) -> Iterator[tuple[str, object]]:
-    model = at(document, "eval.model")
-    for number, sample in enumerate(document["samples"]):
-        row = {"model": model, **sample} if isinstance(sample, Mapping) else sample
-        yield f": samples[{number}]", row
 
 
 #: Keys of a page of an API's list: its rows, and what tells pages apart.
@@ -98,16 +39,16 @@ _OF_PAGE: Final = frozenset(
 )
 
 
-def unpaged(value: Any) -> list[Any]:
-    """The rows of a page of an API's list, or the results of a report; any other value alone."""
-    if isinstance(value, Mapping):
-        rows = list(objects(value.get("results")))
-        if rows and _names_no_incident(value) and not any(map(_names_no_incident, rows)):
-            return rows
-        held = [key for key in _IN_PAGE if isinstance(value.get(key), list) and value[key]]
-        if len(held) == 1 and value.keys() - _OF_PAGE == {*held}:
-            return list(value[held[0]])
-    return [value]
+def _page_of(value: Any) -> Sequence[Any] | None:
+    """The rows of a page of an API's list, or the results of a report; None without any."""
+    if not isinstance(value, Mapping):
+        return None
+    rows = list(objects(value.get("results")))
+    if rows and _names_no_incident(value) and not any(map(_names_no_incident, rows)):
+        return rows
+    held = [key for key in _IN_PAGE if isinstance(value.get(key), list) and value[key]]
+    is_page = len(held) == 1 and value.keys() - _OF_PAGE == {*held}
+    return value[held[0]] if is_page else None
 
 
 def _names_no_incident(row: Row) -> bool:
@@ -116,186 +57,9 @@ def _names_no_incident(row: Row) -> bool:
 
 def is_conversation(value: Any) -> bool:
     """Whether a list is messages, not rows."""
-    if not isinstance(value, list) or not value or not isinstance(value[0], Mapping):
+    if not are_messages(value) or not _names_no_incident(value[0]):
         return False
-    if any(shape.fits(value[0]) for shape in MARKED_LINES) or not _names_no_incident(value[0]):
-        return False
-    try:
-        return bool(messages_of(value[:1])) and "messages" not in value[0]
-    except InvalidInput:
-        return False
-
-
-#: Keys that may hold a request in a log, the response to it, and the messages in a request.
-_REQUEST: Final = (
-    *("messages", "request", "request_body", "requestBody", "proxy_server_request"),
-    *("inputs", "input"),
-)
-_RESPONSE: Final = ("response", "response_body", "responseBody", "outputs", "output")
-#: Those of a log of a proxy, whose requests are the bodies that were sent.
-_BODIES: Final = ("request", "request_body", "requestBody")
-#: Keys of a provider's response, one of which a JSON text must have to be one.
-_OF_RESPONSE: Final = ("choices", "candidates", "output", "message", "messages", "role", "error")
-#: Where a row may hold the reply to a body without a response.
-_SAID: Final = ("choices", "candidates", "completion")
-#: The field of a row with a response that cannot be read.
-UNREAD: Final = "logtriage.unread"
-_ASKED: Final = ("messages", "contents", "input")
-
-
-def _request_of(row: Row) -> Any:
-    """The request in a row of a log: messages, or an object with messages."""
-    values = (row.get(key) for key in _REQUEST)
-    return _opened(next((value for value in values if not _is_empty(value)), None))
-
-
-def reply_beside(place: Row) -> dict[str, Any]:
-    """The response beside a request, as a field of its row; empty without one."""
-    said = first(place, _RESPONSE)
-    return {} if said is None else {"response": said}
-
-
-def _is_empty(value: object) -> bool:
-    return absent(value) or value in ({}, [], "{}")
-
-
-def response_in(value: Any) -> Any:
-    """A provider's response, which may be a JSON text or stand in ``body``; else the value."""
-    inside = _opened(value)
-    known = isinstance(inside, Mapping) and any(key in inside for key in _OF_RESPONSE)
-    return inside if known or not isinstance(value, str) else value
-
-
-def _opened(value: Any) -> Any:
-    """The object or list in a JSON text, and what stands in a ``body``; else the value."""
-    inside = decoded(value) if isinstance(value, str) and value[:1] in ("{", "[") else value
-    body = inside.get("body") if isinstance(inside, Mapping) else None
-    return body if isinstance(body, Mapping) else inside
-
-
-def _is_logged(row: Row) -> bool:
-    asked, said = _request_of(row), any(key in row for key in _RESPONSE)
-    said = said or (any(key in row for key in _BODIES) and not any(key in row for key in _SAID))
-    is_whole = not _is_empty(row.get("messages")) and "response" not in row
-    if is_whole or (not said and not failed(row)):
-        return False
-    if isinstance(asked, Mapping):
-        return any(isinstance(asked.get(key), list) for key in _ASKED)
-    return isinstance(asked, list) and all(isinstance(message, Mapping) for message in asked)
-
-
-def _logged(row: Row) -> Row:
-    """A request and its response as a row. If the request failed, there is no reply to read."""
-    asked = _request_of(row)
-    raw = next((row[key] for key in _RESPONSE if not absent(row.get(key))), None)
-    response = response_in(raw)
-    others = {key: row[key] for key in row if key not in (*_REQUEST, *_RESPONSE)}
-    if isinstance(about := others.get("metadata"), str):
-        others["metadata"] = _opened(about)  # a table of a database has texts
-    is_empty = response in (None, "", "{}", [], {}) or at(response, "generations") in ([], [[]])
-    errors = [failure_in(one) for one in (response, raw) if isinstance(one, Mapping)]
-    if is_empty and not failed(row):  # a word for the outcome may be the task's, beside a reply
-        outcome = row.get("outcome")
-        errors += ["success: false"] if row.get("success") is False else []
-        errors += [outcome] if isinstance(outcome, str) and failed({"status": outcome}) else []
-    if error := next(filter(None, errors), None):
-        others["error"] = error
-    if failed_request(others) and not _holds_run(response):
-        response = None
-    elif is_empty:
-        response = {}  # which is refused, since nothing says why
-    elif isinstance(response, str) and decoded(response) is None and _is_body(row, response):
-        others[UNREAD] = f"response: neither a reply in JSON nor a failure: {response[:60]!r}"
-    if isinstance(asked, Mapping):
-        for name in ("model", "previous_response_id"):
-            others.setdefault(name, asked.get(name))
-        asked = next(asked[key] for key in _ASKED if isinstance(asked.get(key), list))
-    if len(asked) == 1 and isinstance(asked[0], list):  # LangChain sends a list of requests
-        (asked,) = asked
-    return {**others, "messages": asked, "response": response}
-
-
-def _is_body(row: Row, response: str) -> bool:
-    """Whether a response must be JSON: it begins as JSON, or its request is a body."""
-    return response.startswith('{"') or any(isinstance(row.get(key), Mapping) for key in _BODIES)
-
-
-def is_no_chat(row: object) -> bool:
-    """Whether a row holds a request without messages: embeddings, moderation."""
-    raw = first(row, _RESPONSE) if isinstance(row, Mapping) else None
-    response = response_in(raw)
-    if not isinstance(response, Mapping) or response.keys() & {*_OF_RESPONSE} or failed(response):
-        return False
-    return any(isinstance(response.get(key), list) for key in ("data", "results", "embeddings"))
-
-
-def _holds_run(response: object) -> bool:
-    """Whether a response holds the messages of a whole run, which may have failed later."""
-    messages = response.get("messages") if isinstance(response, Mapping) else None
-    return isinstance(messages, list) and len(messages) > 1
-
-
-def _is_lost(row: Row) -> bool:
-    """Whether a row without its request holds the envelope of a response that failed."""
-    raw = row.get("response")
-    sides = [one for one in (raw, response_in(raw)) if isinstance(one, Mapping)]
-    return "messages" not in row and any(failure_in(one) for one in sides)
-
-
-def _lost(row: Row) -> Row:
-    sides = (response_in(row["response"]), row["response"])
-    errors = (failure_in(one) for one in sides if isinstance(one, Mapping))
-    others = {key: row[key] for key in row if key != "response"}
-    return {**others, "error": next(filter(None, errors)), "messages": []}
-
-
-_PARENTS: Final = ("parentObservationId", "parent_observation_id", "parent_run_id", "parent_id")
-#: What OpenAI's agents call their traces and spans.
-_OPENAI: Final = ("trace", "trace.span")
-#: Keys that hold the messages of a whole run, or an answer to a request.
-_WHOLE: Final = ("messages", "generations", "choices", "candidates", "output", "tool_calls")
-
-
-def _is_stored(line: Row) -> bool:
-    """Whether a JSON object is a row of a stored trace, or a trace that holds its rows."""
-    kind, below = line.get("type"), line.get("observations")
-    is_row = isinstance(kind, str) and kind.isupper() and first(line, TRACES) is not None
-    is_trace = kind is None and isinstance(below, list) and {"id", "timestamp"} <= line.keys()
-    is_run = isinstance(first(line, ("run_type", "op_name")), str)
-    is_span = line.get("object") in _OPENAI
-    return (
-        is_row or is_trace or is_run or is_span
-    ) and "actions" not in line  # transcripts keep fields
-
-
-def _stored(rows: Iterable[Row], above: Row) -> Iterator[dict[str, Any]]:
-    """Rows of a store, and the rows below them, as :func:`rows_of_traces` takes them."""
-    for number, row in enumerate(rows):
-        if "run_type" in row:  # the session of LangSmith's API is its project
-            row = {key: row[key] for key in row if key != "session_id"}
-        if isinstance(about := row.get("span_data"), Mapping):
-            row = {**about, **row}
-        is_trace = "observations" in row or row.get("object") == "trace"
-        kind = str(first(row, ("run_type", "type")) or ("trace" if is_trace else ""))
-        span = {"kind": kind.lower(), "id": thread_in(row, ("id",)), LINE: above.get(LINE, number)}
-        span["trace"] = thread_in(row, TRACES) or above.get("trace") or span["id"] or number
-        span["parent"] = thread_in(row, _PARENTS) or above.get("id")
-        span |= {"attributes": row, "failure": {key: row[key] for key in row if is_note(key)}}
-        held = _held(row, kind.lower())
-        yield span if held is None else {**span, "row": held}
-        yield from _stored(objects(first(row, ("observations", "child_runs"))), span)
-
-
-def _held(row: Row, kind: str) -> Row | None:
-    """The row if it holds messages. A text at the end of a run is no conversation."""
-    said = response_in(first(row, _RESPONSE))
-    inside = first(said, _WHOLE) if isinstance(said, Mapping) else said
-    is_whole = isinstance(inside, list) and any(isinstance(one, Mapping | list) for one in inside)
-    if kind in ("generation", "llm") or (not kind and _is_logged(row)):
-        return row
-    if kind in RUNS and (is_whole or (_is_logged(row) and failed(row))):
-        return row if _is_logged(row) else {**row, "messages": inside}
-    return None
+    return not any(shape.fits(value[0]) for shape in MARKED_LINES)
 
 
 def _swe_agent(row: Row) -> Row:
@@ -306,71 +70,63 @@ def _swe_agent(row: Row) -> Row:
     return {"error": error, "model": at(row, "info.config.model.model_name"), **row}
 
 
-#: The first shape that a line fits counts.
+#: Lines or items that together make rows. The first shape that a line fits counts.
 LINES: Final = (
-    Lines("Claude Code", is_claude, claude_rows),
-    Lines("Codex", is_codex, codex_rows),
-    Lines("OpenTelemetry, OpenInference, OpenLLMetry", is_telemetry, telemetry_rows),
-    Lines(
-        "Langfuse, LangSmith, Weave, OpenAI's agents",
-        _is_stored,
-        lambda rows: rows_of_traces(_stored(rows, {})),
-    ),
-    Lines(
+    Shape("Claude Code", is_claude, claude_rows),
+    Shape("Codex", is_codex, codex_rows),
+    Shape("OpenTelemetry, OpenInference, OpenLLMetry", is_telemetry, telemetry_rows),
+    Shape("Langfuse, LangSmith, Weave, OpenAI's agents", is_stored, rows_of_store),
+    Shape(
         "logs with a message a line",
         lambda line: is_message(line) and _names_no_incident(line),
         message_rows,
     ),
 )
 MARKED_LINES: Final = LINES[:-1]  # without bare messages: a list of those is one conversation
-MANY: Final = (
-    Many("messages alone", is_conversation, lambda value: [("", {"messages": value})]),
-    Many(
-        "lists of rows",
-        lambda value: isinstance(value, list),
-        lambda value: ((f"[{number}]", row) for number, row in enumerate(value)),
-    ),
-    Many(
-        "Inspect",
-        lambda value: isinstance(value, Mapping) and isinstance(value.get("samples"), list),
-        _samples,
-    ),
-    Many(
-        "verifiers",
-        lambda value: (
-            isinstance(value, Mapping)
-            and isinstance(value.get("traces"), list)
-            and not is_team_row(value)
-        ),
-        _traces,
-    ),
-)
+#: Rows that are rewritten as ``messages`` and other fields.
 ROWS: Final = (
-    One("Harbor and others: ATIF", is_atif, row_of_trajectory),
-    One(
+    Shape(
+        "Harbor and others: ATIF",
+        lambda row: str(row.get("schema_version")).startswith("ATIF-"),
+        row_of_trajectory,
+    ),
+    Shape(
         "mini-SWE-agent",
         lambda row: str(row.get("trajectory_format", "")).startswith("mini-swe-agent"),
         _swe_agent,
     ),
-    One("logs of requests: LiteLLM, LangSmith, Langfuse", _is_logged, _logged),
-    One("responses alone that failed: OpenAI's batches", _is_lost, _lost),
+    Shape("logs of requests: LiteLLM, LangSmith, Langfuse", is_logged, row_of_request),
+    Shape("responses alone that failed: OpenAI's batches", is_lost, row_of_request),
 )
 
 
-def rows_in(value: object) -> Iterator[tuple[str, object]]:
+def rows_in(value: Any) -> Iterator[tuple[str, Any]]:
     """The rows that a value holds, each with its place in it."""
-    for shape in MANY:
-        if shape.fits(value):
-            for place, row in shape.rows(value):
-                for inside, part in rows_in(row) if isinstance(row, Mapping) else [("", row)]:
-                    yield place + inside, part
-            return
-    yield "", value
+    items = value if isinstance(value, list) else _page_of(value)
+    if is_conversation(value):
+        yield "", {"messages": value}
+    elif items is not None:
+        for number, item in enumerate(items):
+            for inside, row in rows_in(item) if isinstance(item, Mapping) else [("", item)]:
+                yield f"[{number}]{inside}", row
+    elif not isinstance(value, Mapping):
+        yield "", value
+    elif isinstance(value.get("samples"), list):  # Inspect
+        model = at(value, "eval.model")
+        for number, sample in enumerate(value["samples"]):
+            row = {"model": model, **sample} if isinstance(sample, Mapping) else sample
+            yield f": samples[{number}]", row
+    elif isinstance(value.get("traces"), list) and not is_team_row(value):  # verifiers
+        # An episode that failed before its first trace is a row without messages.
+        yield from (("", trace) for trace in value["traces"] or [{**value, "messages": []}])
+    else:
+        yield "", value
 
 
 def as_row(row: Row) -> Row:
     """Rewrite a row by the first of :data:`ROWS` that fits; return any other row as it is."""
     for shape in ROWS:
         if shape.fits(row):
-            return shape.row(row)
+            rewritten: Row = shape.read(row)
+            return rewritten
     return row

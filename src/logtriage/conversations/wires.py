@@ -13,7 +13,7 @@ import attrs
 
 from logtriage._lib.jsonvalues import absent
 from logtriage.actions import Malformed
-from logtriage.conversations.blocks import ARGUMENTS_AT, first
+from logtriage.conversations.blocks import ARGUMENTS_AT, first, objects
 from logtriage.conversations.commands import SHELLS, has_blocks, wires_in_blocks, wires_of_command
 from logtriage.conversations.dialects import messages_of
 from logtriage.conversations.messages import (
@@ -97,36 +97,28 @@ def steps_of_conversation(
 ) -> list[Step]:
     """The steps behind :func:`actions_of_conversation`, from messages that are read already."""
     style = Style(style)
-    others = frozenset(other_tools)
-    if style in (Style.AUTO, Style.TOOLS):
-        turns = list(_with_calls(messages))
-        if style is Style.TOOLS or any(calls for _, calls in turns):
-            in_text = all(is_in_text(call) for _, calls in turns for _, call in calls)
-            steps: list[Step] = []
-            for turn, calls in turns:
-                for place, call in calls:
-                    if not _is_named(call, others):
-                        steps += _steps_of(call, place)
-                if not calls:
-                    text = "\n".join(filter(None, (text_of(messages[place]) for place in turn)))
-                    if style is Style.AUTO and in_text:
-                        steps += _read(text, topology, "json", turn[0])
-                    else:
-                        steps.append(Step(no_call(text), turn[0]))
-            return steps
-    elif any(
-        not is_in_text(call) and not _is_named(call, others)
-        for _, calls in _with_calls(messages)
-        for _, call in calls
-    ):
+    turns = list(_with_calls(messages))
+    calls = [call for _, made in turns for _, call in made]
+    if style is Style.TOOLS or (style is Style.AUTO and calls):
+        may_be_json = style is Style.AUTO and all(map(is_in_text, calls))
+        steps: list[Step] = []
+        for turn, made in turns:
+            for place, call in made:
+                if not _is_named(call, other_tools):
+                    steps += _steps_of(call, place)
+            text = "\n".join(filter(None, (text_of(messages[place]) for place in turn)))
+            if not made and may_be_json:
+                steps += _read(text, topology, "json", turn[0])
+            elif not made:
+                steps.append(Step(no_call(text), turn[0]))
+        return steps
+    if not all(is_in_text(call) or _is_named(call, other_tools) for call in calls):
         raise InvalidInput(f"style {style}: the agent calls tools; read it by style tools or auto")
     replies = [(place, text_of(messages[place])) for place in _replies(messages)]
-    if style is Style.PLAN:
-        replies = replies[-1:]
     if style is Style.PLAN or (style is Style.AUTO and len(replies) == 1):
         return [
             Step(action_to_wire(action), place)
-            for place, reply in replies
+            for place, reply in replies[-1:]
             for action in parse_plan(reply, topology)
         ]
     form: Form = "word" if style is Style.WORD else "json"
@@ -211,18 +203,15 @@ def calls_of(message: Message) -> list[Any]:
     invalid = message.get("invalid_tool_calls")  # LangChain's, of what is no JSON
     calls += invalid if isinstance(invalid, list) else ()
     ids = {id_of_call(call) for call in calls} - {None}
-    content = message.get("content")
-    if isinstance(content, list | tuple):
-        # A block with a tool_type is a tool that the model's own server ran. LangChain writes
-        # a call twice, as a block and among the tool_calls.
-        calls += [
-            block
-            for block in content
-            if isinstance(block, Mapping)
-            and among(block.get("type"), CALL_BLOCKS)
-            and "tool_type" not in block
-            and id_of_call(block) not in ids
-        ]
+    # A block with a tool_type is a tool that the model's own server ran. LangChain writes a call
+    # twice, as a block and among the tool_calls.
+    calls += [
+        block
+        for block in objects(message.get("content"))
+        if among(block.get("type"), CALL_BLOCKS)
+        and "tool_type" not in block
+        and id_of_call(block) not in ids
+    ]
     return calls or calls_in(text_of(message))[1]
 
 

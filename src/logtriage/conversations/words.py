@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, Final
 
+from logtriage.conversations.blocks import objects
 from logtriage.conversations.messages import Message, is_from_agent, text_of
 from logtriage.conversations.wires import Step, turns_of
 from logtriage.transcript import WORDS, Transcript
@@ -74,9 +75,8 @@ def _parts(message: Message) -> Iterable[str]:
     for field in THOUGHTS:
         if isinstance(thought := message.get(field), str):
             yield thought
-    content = message.get("content")
-    for block in content if isinstance(content, list | tuple) else ():
-        if isinstance(block, Mapping) and block.get("type") in _BLOCKS:
+    for block in objects(message.get("content")):
+        if block.get("type") in _BLOCKS:
             texts = (block.get(kind) for kind in (*_BLOCKS, "text"))
             yield next((text for text in texts if isinstance(text, str)), "")
     yield text_of(message)
