@@ -266,6 +266,14 @@ def test_raw_responses_are_read_beside_and_without_their_request(place: dict[str
     assert transcript_of_row({"incident": INCIDENT, **place}).actions == (RESOLVE,)
 
 
+@pytest.mark.parametrize("write", [dict, json.dumps])
+def test_a_response_beside_a_conversation_elsewhere_is_read(tmp_path: Path, write: Any) -> None:
+    info = {"asked": MESSAGES[:1], "response": {"choices": [{"message": MESSAGES[1]}]}}
+    log = tmp_path / "rows.jsonl"
+    log.write_text(json.dumps({"incident": INCIDENT, "info": write(info)}))
+    assert actions(list(convert_file(log, messages_at="info.asked"))) == [(RESOLVE,)]
+
+
 def test_a_row_without_a_reply_of_the_agent_is_no_zero() -> None:
     for messages in ([], MESSAGES[:1]):
         with pytest.raises(TranscriptError, match="messages: no reply of the agent among"):

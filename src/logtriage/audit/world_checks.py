@@ -27,6 +27,8 @@ from logtriage.world.model import World
 
 #: A sentence names at most this many examples.
 _NAMED: Final = 3
+#: The policies whose net value in the world is measured.
+_PLAYERS: Final = ("observer", "expert")
 #: A sentence names confusions of at least this share.
 _LEAST_NAMED: Final = 0.02
 #: Called with the number of incidents done, and the number of all.
@@ -84,6 +86,8 @@ def with_worth(incident: Incident) -> Incident:
 
 @attrs.define(eq=False)
 class _Work:
+    """What the checks share, and how many incidents they have looked at or played so far."""
+
     world: World
     subjects: list[Subject]
     sizes: Sizes
@@ -101,13 +105,15 @@ class _Work:
         ]
 
     def step(self) -> None:
+        """Count an incident; the checks call it as often as :meth:`tell` says in all."""
         self.done += 1
         self.tell()
 
     def tell(self) -> None:
         if self.on_progress is not None:
             sizes = self.sizes
-            self.on_progress(self.done, sizes.looks + 2 * sizes.net_values + sizes.bars)
+            played = len(_PLAYERS) * sizes.net_values
+            self.on_progress(self.done, sizes.looks + played + sizes.bars)
 
 
 def _twins(work: _Work) -> Outcome:
@@ -185,7 +191,7 @@ def _full_look(work: _Work) -> Outcome:
 def _net_value(work: _Work) -> Outcome:
     incidents = work.incidents(work.sizes.net_values)
     values: dict[str, NetValue] = {}
-    for policy in ("observer", "expert"):
+    for policy in _PLAYERS:
         played = []
         for incident in incidents:
             state = play(incident, policy)

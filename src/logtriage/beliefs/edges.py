@@ -39,8 +39,10 @@ def kept_row(
     """The logarithms (R,) of the weights of the R tokens that the edge may keep, given panels."""
     total = _prior(setting, severity, errors_first)
     for panel in panels:
-        early = min(panel.start, setting.severity_from)  # all later starts share a cache entry
-        total = total + _column(setting, severity, errors_first, early, panel.token)
+        # From severity_from on the tick makes no difference: one entry of the cache serves all.
+        start = min(panel.start, setting.severity_from)
+        # Not +=, which would change the array in the cache.
+        total = total + _column(setting, severity, errors_first, start, panel.token)
     return total
 
 

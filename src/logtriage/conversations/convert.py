@@ -19,7 +19,7 @@ from logtriage._lib.files import TOO_LONG, numbered_lines, unpacked
 from logtriage._lib.jsonvalues import absent
 from logtriage._lib.printable import counted
 from logtriage.conversations.attempts import attempts_of, without_parts_of_bad
-from logtriage.conversations.blocks import at
+from logtriage.conversations.blocks import at, opened
 from logtriage.conversations.dialects import LINE, Shape
 from logtriage.conversations.fields import Conversation, conversation_of
 from logtriage.conversations.joining import joined
@@ -111,23 +111,31 @@ def convert_files(
 def _read(
     place: str, line: int | None, value: object, messages_at: str | None, options: _Options
 ) -> LogRow:
+    """A record as a row of a log; its result is an error if the record is bad."""
+    incident_at, *_ = options
     try:
-        if isinstance(value, TranscriptError):
+        if isinstance(value, TranscriptError):  # in place of a row that could not be read
             raise value
         if messages_at is not None and isinstance(value, Mapping):
-            if absent(messages := at(value, messages_at)):
-                known = ", ".join(map(str, value))
-                raise TranscriptError(f"no conversation at {messages_at}; the row has: {known}")
-            beside = at(value, messages_at.rpartition(".")[0]) if "." in messages_at else value
-            said = reply_beside(beside) if isinstance(beside, Mapping) else {}
-            value = {**said, **value, "messages": messages}
+            value = _with_messages(value, messages_at)
         conversation = conversation_of(value)
     except LogTriageError as error:
-        bad, names = _error(error, place, line), _named(value, options[0])
+        bad, names = _error(error, place, line), _named(value, incident_at)
         return LogRow(place, line, bad, names, plays_nothing=is_no_chat(value))
     result = _result(place, line, conversation, options)
-    names = names_of(conversation.row, options[0])
+    names = names_of(conversation.row, incident_at)
     return row_of_conversation(place, line, conversation, result, names)
+
+
+def _with_messages(row: Mapping[str, Any], messages_at: str) -> dict[str, Any]:
+    """The row with the messages at a path, and with the response beside them if it has none."""
+    if absent(messages := at(row, messages_at)):
+        known = ", ".join(map(str, row))
+        raise TranscriptError(f"no conversation at {messages_at}; the row has: {known}")
+    parent, dot, _ = messages_at.rpartition(".")
+    beside = opened(at(row, parent)) if dot else row
+    response = reply_beside(beside) if isinstance(beside, Mapping) else {}
+    return {**response, **row, "messages": messages}
 
 
 def _named(row: object, incident_at: str | None) -> Names:

@@ -138,10 +138,11 @@ class OracleRole:
         place = self.split.roles.index(self.role)
         plan = perfect_actions(self.incident)
         schedule = joint_schedule(self.incident, self.split)
+        # The ticks in which the role does not idle.
         part = [(due, row[place]) for due, row in enumerate(schedule) if row[place] in plan]
         if position < len(part):
             due, action = part[position]
-            # What it waits for may be on a board that it does not see: then it goes by the time.
+            # An action that it cannot see never counts as missing: then the tick alone decides.
             if observation.tick >= due and not self._early(action, observation):
                 return action, position + 1
         return self._news(observation) or idle(self.role), position

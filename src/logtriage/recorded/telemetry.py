@@ -177,6 +177,7 @@ def _change(at: int, count: int, row: RecordedChange, now: int) -> Change:
 
 
 def _at(by_tick: tuple[tuple[LogLine, ...], ...], tick: int) -> tuple[LogLine, ...]:
+    """The lines of a tick; before the first tick those of the first, then those of the last."""
     return by_tick[min(max(tick, 0), len(by_tick) - 1)]
 
 

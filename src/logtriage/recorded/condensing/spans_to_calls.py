@@ -27,9 +27,12 @@ Pair = tuple[str | None, str]
 #: The tier of services that work by themselves: jobs, and consumers of messages.
 BACKGROUND: Final = "background"
 
-_EDGE_NAMES: Final = ("gateway", "frontend", "-ui-", "dashboard")  # also "-ui" at the end
-_DATASTORE_NAMES: Final = ("mongo", "mysql", "postgres", "redis", "-db")
-_QUEUE_NAMES: Final = ("rabbitmq", "kafka", "-queue")
+#: Parts of names that tell a tier; the first tier that fits counts.
+_TIERS: Final = {
+    "edge": ("gateway", "frontend", "-ui-", "dashboard"),
+    "datastore": ("mongo", "mysql", "postgres", "redis", "-db"),
+    "queue": ("rabbitmq", "kafka", "-queue"),
+}
 
 
 def key_of(span: Span) -> Key:
@@ -232,9 +235,11 @@ def tiers_and_calls(
 
 
 def _tier(name: str) -> str:
-    marks = {"edge": _EDGE_NAMES, "datastore": _DATASTORE_NAMES, "queue": _QUEUE_NAMES}
-    tiers = (tier for tier, parts in marks.items() if any(part in f"{name}-" for part in parts))
-    return next(tiers, "service")
+    ended = f"{name}-"  # "-ui-" is found at the end of a name, too
+    for tier, parts in _TIERS.items():
+        if any(part in ended for part in parts):
+            return tier
+    return "service"
 
 
 def _reach(sources: Iterable[str], callees: Mapping[str, Iterable[str]]) -> set[str]:

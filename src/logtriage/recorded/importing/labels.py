@@ -126,8 +126,9 @@ def _refuse_overlap(label: Stretch, horizon: int, tick_seconds: int) -> None:
     if label.usual is None:
         return
     since, until = label.usual
+    closed = label.opened + 1000 * tick_seconds * horizon
     # ``opened`` has whole seconds, so the end of the baseline counts in whole seconds, too.
-    if since < label.opened + 1000 * tick_seconds * horizon and until // 1000 * 1000 > label.opened:
+    if since < closed and until // 1000 * 1000 > label.opened:
         opened, first, last = (
             f"{datetime.fromtimestamp(at / 1000, tz=UTC):%Y-%m-%dT%H:%M:%SZ}"
             for at in (label.opened, since, until)
