@@ -70,9 +70,11 @@ __all__ = [
     "shipped_records",
 ]
 
-#: The sources of the recorded incidents that come with the package. ``models`` has the incidents
-#: of ``trainticket``, with figures on request.
-SHIPPED: Final = ("trainticket", "petshop", "models")
+_TRAINTICKET: Final = "trainticket"
+#: The source with the incidents of ``trainticket``, with figures on request; it has no file.
+_MODELS: Final = "models"
+#: The sources of the recorded incidents that come with the package.
+SHIPPED: Final = (_TRAINTICKET, "petshop", _MODELS)
 
 
 @lru_cache(maxsize=len(SHIPPED))
@@ -93,8 +95,8 @@ def shipped_records(source: str = SHIPPED[0]) -> tuple[RecordedIncident, ...]:
     """The records of :func:`shipped_incidents`; raises the same."""
     if source not in SHIPPED:
         raise UnknownName("source of recorded incidents", source, SHIPPED)
-    first, _, models = SHIPPED
-    name = f"{first if source == models else source}.jsonl.gz"
+    stem = _TRAINTICKET if source == _MODELS else source
+    name = f"{stem}.jsonl.gz"
     with files("logtriage").joinpath("data", "recorded", name).open("rb") as file:
         records = read_records(file, name=name)
-    return tuple(map(on_request, records)) if source == models else records
+    return tuple(map(on_request, records)) if source == _MODELS else records

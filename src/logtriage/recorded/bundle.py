@@ -69,7 +69,7 @@ def on_request(record: RecordedIncident) -> RecordedIncident:
     return attrs.evolve(
         record,
         id=f"{source}-models/{rest}",
-        task=record.task.replace(TASKS["dashboard"], TASKS[ON_REQUEST], 1),
+        task=record.task.replace(TASKS[record.view], TASKS[ON_REQUEST], 1),
         view=ON_REQUEST,
     )
 
@@ -171,7 +171,7 @@ def _record(data: dict[str, Any], where: str) -> RecordedIncident:
     try:
         return strict_converter().structure(data, RecordedIncident)
     except BaseValidationError as error:
-        # The first field is enough: the others mostly follow from it.
+        # The first text, "reason @ $.field", is enough: the others mostly follow from it.
         reason, _, field = transform_error(error, "$", reason_of)[0].rpartition(" @ $")
         if inner := _INNER.match(reason):
             field, reason = f"{field}.{inner[1]}", reason[inner.end() :]

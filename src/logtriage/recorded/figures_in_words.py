@@ -89,8 +89,8 @@ def _figure(value: int, unit: str) -> str:
     return f"{value}{unit}"
 
 
-#: The figure that is sampled and not counted from requests.
-_SAMPLED: Final = "cpu_bp"
+#: The figures that are counted from requests; CPU is sampled.
+_OF_REQUESTS: Final = tuple(name for name in FIGURES if name != "cpu_bp")
 
 
 def age_notes(recording: Recording, tick: int) -> Iterator[str]:
@@ -99,25 +99,16 @@ def age_notes(recording: Recording, tick: int) -> Iterator[str]:
         yield "no logs were recorded"
     elif tick > recording.windows[-1].tick:
         yield f"logs were recorded up to tick {recording.windows[-1].tick}: its lines are shown"
-    services = recording.services
-    every = [recording.edge, *(service.series for service in services)]
-    requests = _last(
-        (
-            *(getattr(series, name) for series in every for name in FIGURES if name != _SAMPLED),
-            *(c for service in services for c in (service.new_errors.value, service.events.value)),
-        )
-    )
-    samples = _last(
-        column
-        for service in recording.services
-        for column in (
-            getattr(service.series, _SAMPLED),
-            *(metric.value for metric in service.metrics),
-        )
-    )
-    if requests is None and samples is None:
+    of_requests: list[Column] = [getattr(recording.edge, name) for name in _OF_REQUESTS]
+    sampled: list[Column] = []
+    for service in recording.services:
+        of_requests += (getattr(service.series, name) for name in _OF_REQUESTS)
+        of_requests += (service.new_errors.value, service.events.value)
+        sampled += (service.series.cpu_bp, *(metric.value for metric in service.metrics))
+    last_of_requests, last_sampled = _last(of_requests), _last(sampled)
+    if last_of_requests is None and last_sampled is None:
         yield "no figures were recorded"
-    for what, last in (("figures of requests", requests), ("samples", samples)):
+    for what, last in (("figures of requests", last_of_requests), ("samples", last_sampled)):
         if last is not None and tick > last:
             yield f"{what} were recorded up to tick {last}: they stand as they were then"
     if recording.baseline == "none":

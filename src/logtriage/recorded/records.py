@@ -108,8 +108,8 @@ class RecordedService:
 
     ``baseline`` are the usual figures and ``spread`` how far they stray without a fault.
     ``new_errors`` is the share of requests with a new kind of ERROR line, ``events`` the share with
-    the kind of line whose share changed most; with ``of_lines`` of log lines, which name no
-    requests. ``metrics`` are all other measurements.
+    the kind of line whose share changed most. With ``of_lines`` both are shares of log lines, since
+    the lines name no requests. ``metrics`` are all other measurements.
     """
 
     name: str

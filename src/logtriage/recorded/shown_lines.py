@@ -81,6 +81,7 @@ def sample(window: LogWindow) -> tuple[LogLine, ...]:
     ranks = grouped((_rank(line), line) for line in _merge(window.lines))
     for rank in sorted(ranks):
         drawn = sorted(ranks[rank], key=lambda line: _tie_break(window.tick, line))
+        # Services take turns in the order in which their first lines are drawn.
         turns = grouped((line.service, line) for line in drawn)
         for turn in zip_longest(*turns.values()):
             chosen.extend(line for line in turn if line is not None)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import hypot, sqrt
 from statistics import median_high
-from typing import ClassVar, Final
+from typing import ClassVar, Final, TypeVar
 
 import attrs
 
@@ -33,6 +33,7 @@ MOST_CHANGES: Final = 12
 #: Figures that mean the same at every service. Traffic and latency do not: they depend on the
 #: callers and on the chain of callees.
 COMPARABLE: Final = ("error_bp", "self_ms", "network_ms", "cpu_bp")
+_Shown = TypeVar("_Shown")
 
 
 @attrs.frozen(cache_hash=True)
@@ -78,15 +79,19 @@ class RecordedTelemetry:
         Changes of one service that say the same are shown as one, with a count.
         """
         now = tick * self.tick_seconds
-        latest: dict[tuple[str, str], tuple[int, int, RecordedChange]] = {}  # last seen, count, row
+        merged: dict[tuple[str, str], RecordedChange] = {}
         for row in self.recording.changes:
-            if row.second <= now:  # of a change that goes on after now, only its beginning counts
-                at, count = (row.until, row.count) if row.until <= now else (row.second, 1)
-                key = row.service, template(row.kind, row.detail)
-                before, known, _ = latest.get(key, (at, 0, row))
-                latest[key] = max(at, before), count + known, row
-        rows = sorted(latest.values(), key=lambda seen: (seen[0], seen[2].service, seen[2].detail))
-        return tuple(_change(*seen, now) for seen in rows[-MOST_CHANGES:])
+            if row.second > now:
+                continue
+            if row.until > now:  # it goes on after now: only its beginning counts
+                row = attrs.evolve(row, until=row.second, count=1)
+            key = row.service, template(row.kind, row.detail)
+            if (before := merged.get(key)) is not None:
+                until, count = max(row.until, before.until), row.count + before.count
+                row = attrs.evolve(row, until=until, count=count)
+            merged[key] = row
+        rows = sorted(merged.values(), key=lambda row: (row.until, row.service, row.detail))
+        return tuple(_change(row, now) for row in rows[-MOST_CHANGES:])
 
     def window(self, tick: int) -> tuple[LogLine, ...]:
         """A few lines of one window: :func:`~logtriage.recorded.shown_lines.sample`."""
@@ -97,10 +102,9 @@ class RecordedTelemetry:
         return _at(self._overviews, tick)
 
     def service_logs(self, service: int, tick: int) -> tuple[LogLine, ...]:
-        """The loudest and new lines of one service in the last minute, then its figures."""
+        """The loudest and new lines of one service in the last two windows, then its figures."""
         recorded = self.recording.services[service]
-        lines = self._service_lines[min(max(tick, 0), self._recorded_ticks[-1])]
-        shown = lines.get(recorded.name, ())
+        shown = _at(self._service_lines, tick).get(recorded.name, ())
         figures = figures_line(recorded.series.at(tick), recorded.baseline)
         if figures:
             shown += (LogLine(self.tick_seconds * tick, recorded.name, "INFO", figures),)
@@ -117,7 +121,7 @@ class RecordedTelemetry:
 
     def figures(self, tick: int) -> tuple[tuple[Signal, ...], ...]:
         """The figures of each service, whether or not a dashboard shows them."""
-        return self._signals[min(max(tick, 0), len(self._signals) - 1)]
+        return _at(self._signals, tick)
 
     @property
     def recorded(self) -> int:
@@ -138,9 +142,12 @@ class RecordedTelemetry:
 
     @cached_property
     def _signals(self) -> tuple[tuple[tuple[Signal, ...], ...], ...]:
+        """The signals by tick, from tick 0 on, and by service."""
         services = self.recording.services
-        ticks, stand_ins = range(max(map(length_of, services))), borrowed(services)
-        return tuple(zip(*(signals_of(row, stand_ins, ticks) for row in services), strict=True))
+        ticks = range(max(map(length_of, services)))
+        stand_ins = borrowed(services)
+        by_service = [signals_of(row, stand_ins, ticks) for row in services]
+        return tuple(zip(*by_service, strict=True))
 
     def _window(self, tick: int) -> LogWindow:
         """The window of a tick: empty before the first, the last window after the last."""
@@ -151,6 +158,7 @@ class RecordedTelemetry:
 
     @cached_property
     def _recorded_ticks(self) -> range:
+        """The ticks from 0 on that have a log window; tick 0 in any case."""
         windows = self.recording.windows
         return range(max(0, windows[-1].tick) + 1 if windows else 1)
 
@@ -170,18 +178,20 @@ class RecordedTelemetry:
         return tuple(overview_of(self._window(tick)) for tick in self._recorded_ticks)
 
 
-def _change(at: int, count: int, row: RecordedChange, now: int) -> Change:
-    detail = row.detail if count == 1 else f"{row.detail} (x{count})"
-    minutes = (now - at) // 60
+def _change(row: RecordedChange, now: int) -> Change:
+    """The change as it is shown at second ``now``."""
+    detail = row.detail if row.count == 1 else f"{row.detail} (x{row.count})"
+    minutes = (now - row.until) // 60
     return Change(row.service, row.kind, minutes, detail)
 
 
-def _at(by_tick: tuple[tuple[LogLine, ...], ...], tick: int) -> tuple[LogLine, ...]:
-    """The lines of a tick; before the first tick those of the first, then those of the last."""
+def _at(by_tick: Sequence[_Shown], tick: int) -> _Shown:
+    """What is shown at a tick: before tick 0 that of tick 0, after the last that of the last."""
     return by_tick[min(max(tick, 0), len(by_tick) - 1)]
 
 
 def _reading(series: Series, tick: int, usual: Measure) -> Reading | None:
+    """The reading of a tick; None if its latency was not measured."""
     now = series.figure("p99_ms", tick)
     if now is None:
         return None
@@ -221,6 +231,7 @@ def signals_of(
 def _signals_at(
     service: RecordedService, usual: dict[str, tuple[int | None, int | None, bool]], tick: int
 ) -> Iterator[Signal]:
+    """Yield what was measured; ``usual`` as in :func:`signals_of`, in the order of Signal."""
     for name in FIGURES:
         value = service.series.figure(name, tick)
         if value is not None:
@@ -245,14 +256,14 @@ def borrowed(services: Sequence[RecordedService]) -> dict[str, tuple[int, int]]:
     """
     pooled = {}
     for name in COMPARABLE:
-        known = [
-            (value, spread)
-            for service in services
-            if (value := getattr(service.baseline, name)) is not None
-            and (spread := getattr(service.spread, name)) is not None
-        ]
-        if len(known) >= ENOUGH:
-            values, spreads = zip(*known, strict=True)
+        values: list[int] = []
+        spreads: list[int] = []
+        for service in services:
+            value, spread = getattr(service.baseline, name), getattr(service.spread, name)
+            if value is not None and spread is not None:
+                values.append(value)
+                spreads.append(spread)
+        if len(values) >= ENOUGH:
             middle = median_high(values)
             differ = sqrt(sum((value - middle) ** 2 for value in values) / len(values))
             pooled[name] = middle, max(1, round(hypot(median_high(spreads), differ)))

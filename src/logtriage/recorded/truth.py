@@ -38,9 +38,10 @@ class RecordedTruth:
 
     def __attrs_post_init__(self) -> None:
         require(bool(self.kind), "kind is empty")
-        must = "be empty" if self.kind == NO_FAULT else "name at least one service"
+        has_fault = self.kind != NO_FAULT
+        must = "name at least one service" if has_fault else "be empty"
         require(
-            bool(self.root_causes) is (self.kind != NO_FAULT),
+            bool(self.root_causes) == has_fault,
             f"root_causes: must {must}, since the kind is {self.kind!r}",
         )
         if self.fault_category:

@@ -5,13 +5,12 @@ Times are Unix milliseconds. The rows of an incident and of its baseline are tre
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import groupby
 from typing import Final
 
 from logtriage._lib.grouping import grouped
 from logtriage.errors import BundleError, LogTriageError
 from logtriage.recorded.condensing.log_events import are_sampled, can_be_traced, requests_of
-from logtriage.recorded.condensing.raw_rows import Coverage, LogRow, Rows
+from logtriage.recorded.condensing.raw_rows import LogRow, Rows
 from logtriage.recorded.condensing.service_figures import (
     ALERT_LATENCY_MS,
     EDGE,
@@ -100,14 +99,13 @@ def _services(
     names = sorted(rows.services | usual.services)
     background, pairs = rows.background | usual.background, usual.pairs | rows.pairs
     tiers, calls = tiers_and_calls(names, pairs, usual.stores | rows.stores, background)
-    logged = Coverage.of(row.at for row in usual.logs)
     for name in names:
         here, there = now[name], before[name]
         traced = can_be_traced(there.calls, there.logs) and can_be_traced(here.calls, here.logs)
         sampled = are_sampled(there.calls, there.logs) or are_sampled(here.calls, here.logs)
         requests, usual_requests = (
-            requests_of(name, own.calls, own.logs, when, traced=traced, sampled=sampled)
-            for own, when in ((here, clock.logged), (there, logged))
+            requests_of(name, own.calls, own.logs, own.logged, traced=traced, sampled=sampled)
+            for own in (here, there)
         )
         fresh, shifted = clock.shifts(requests, usual_requests)
         yield RecordedService(
@@ -126,9 +124,11 @@ def _services(
 
 
 def _changes(rows: Rows, opened: int) -> Iterator[RecordedChange]:
+    """Yield the latest :data:`MOST_CHANGES` changes in order of time."""
     order = sorted(rows.changes, key=lambda row: (row.at, row.until, row.service, row.detail))
     for row in order[-MOST_CHANGES:]:
-        first, last = ((at - opened) // 1000 for at in (row.at, max(row.at, row.until)))
+        first = (row.at - opened) // 1000
+        last = (max(row.at, row.until) - opened) // 1000
         yield RecordedChange(row.service, row.kind, row.detail, first, last, row.count)
 
 
@@ -143,6 +143,7 @@ def _windows(
         tick: {} for tick in range(-LOG_HISTORY, last + 1)
     }
     for row in sorted(logs, key=lambda row: (row.at, row.service, row.message)):
+        # The window of a tick ends when the tick begins.
         window = windows.get((row.at - opened) // (1000 * tick_seconds) + 1)
         if window is None:
             continue
@@ -184,15 +185,18 @@ def _alerts_of(service: RecordedService, last: int) -> Iterator[RecordedAlert]:
     """The alerts of a service up to tick ``last``, from its figures and its baseline."""
     figures = [(tick, service.series.at(tick)) for tick in range(FIRST_TICK, last + 1)]
     for name, (figure, factor, rise) in _ALERTS.items():
-        if (usual := getattr(service.baseline, figure)) is None:
+        usual = getattr(service.baseline, figure)
+        if usual is None:
             continue
         least = max(factor * usual, usual + rise)
-        firing = [
-            tick
-            for tick, now in figures
-            if (now.calls or 0) >= ALERT_CALLS
-            if (value := getattr(now, figure)) is not None and value >= least
-        ]
-        for _, run in groupby(enumerate(firing), lambda pair: pair[1] - pair[0]):  # ticks in a row
-            ticks = [tick for _, tick in run]
-            yield RecordedAlert(service.name, name, ticks[0], None if last in ticks else ticks[-1])
+        since: int | None = None  # the tick from which on it fires
+        for tick, now in figures:
+            value = getattr(now, figure)
+            fires = value is not None and value >= least and (now.calls or 0) >= ALERT_CALLS
+            if fires and since is None:
+                since = tick
+            elif not fires and since is not None:
+                yield RecordedAlert(service.name, name, since, tick - 1)
+                since = None
+        if since is not None:  # it fires at the last tick
+            yield RecordedAlert(service.name, name, since)

@@ -9,6 +9,7 @@ share with one request added on either side, so that it is never 0.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from math import sqrt
 from typing import Final
 
@@ -90,9 +91,10 @@ def new_errors(now: Sequence[frozenset[str]], usual: Requests) -> Shifted | None
     if not now or not usual.events:
         return None
     known = frozenset().union(*usual.events)
-    hit = sum(
-        any(level_of_event(event) in ERROR_LEVELS for event in events - known) for events in now
-    )
+    hit = 0
+    for events in now:
+        new_levels = {level_of_event(event) for event in events - known}
+        hit += not new_levels.isdisjoint(ERROR_LEVELS)
     return _shifted(hit, len(now), 0, len(usual.events))
 
 
@@ -105,10 +107,8 @@ def most_shifted(now: Sequence[frozenset[str]], usual: Requests) -> Shifted | No
     """
     if not now or not usual.events:
         return None
-    here, there = (
-        Counter(event for events in requests for event in events)
-        for requests in (now, usual.events)
-    )
+    here = Counter(chain.from_iterable(now))
+    there = Counter(chain.from_iterable(usual.events))
     best: tuple[float, Shifted] | None = None
     for event in sorted(here.keys() | there.keys()):
         shifted = _shifted(here[event], len(now), there[event], len(usual.events))
@@ -120,10 +120,13 @@ def most_shifted(now: Sequence[frozenset[str]], usual: Requests) -> Shifted | No
             best = size, shifted
     if best is not None:
         return best[1]
-    return _shifted(0, len(now), 0, len(usual.events)) if here or there else None  # none moved so
+    if not here and not there:
+        return None
+    return _shifted(0, len(now), 0, len(usual.events))  # no event moved as a fault moves it
 
 
 def _shifted(x: int, n: int, y: int, m: int) -> Shifted:
+    """The shares of x of n requests now and y of m in the baseline, as the module says."""
     pooled = (x + y + 1) / (n + m + 2)
     spread = sqrt(pooled * (1 - pooled) * (1 / n + 1 / m))
     return 10_000 * x // n, 10_000 * y // m, max(1, round(10_000 * spread))

@@ -29,9 +29,9 @@ LEVEL_OF: Final = _CLEAR | {
     name: level for level, names in _OTHER_NAMES.items() for name in names.split()
 }
 UNSET: Final = ("", "unspecified", "unset", "default", "none")
-_LETTERS: Final = dict(
-    zip("TVDINAWECF", [_INFO] * 6 + [_WARN, _ERROR, _FATAL, _FATAL], strict=True)
-)
+#: Levels by their first letter; A is "any", which Ruby writes without a level.
+_LOUD_LETTERS: Final = {"W": _WARN, "E": _ERROR, "C": _FATAL, "F": _FATAL}
+_LETTERS: Final = dict.fromkeys("TVDINA", _INFO) | _LOUD_LETTERS
 #: Levels by number: syslog's 0 to 7, and those of bunyan and pino, which are tens.
 _SYSLOG: Final = (_FATAL, _FATAL, _FATAL, _ERROR, _WARN, _INFO, _INFO, _INFO)
 
@@ -85,7 +85,7 @@ def level_of(value: object) -> str | None:
     number = int(value)
     if number < 10:
         return syslog_level(number)
-    tens = (_INFO, _INFO, _INFO, _WARN, _ERROR, _FATAL)
+    tens = (_INFO, _INFO, _INFO, _WARN, _ERROR, _FATAL)  # 10 is trace, 20 debug, 30 info
     return tens[number // 10 - 1] if number < 70 else None
 
 
@@ -98,6 +98,7 @@ _CLOCK: Final = (
     r"(?: ?(?:Z|UTC|GMT|[AP]M|[A-Z]{1,3}S?T|[+-]\d\d:?\d\d)(?![A-Za-z]))?"
 )
 _TIME: Final = rf"(?:(?:{_DATE}[T ,_])?{_CLOCK}(?: \d{{4}}(?=\]))?|\d\.\d+e\+\d\d)"
+#: Names of levels as alternatives: the longest first, since the first that fits counts.
 _EVERY, _WORDS = ("|".join(sorted(names, key=len, reverse=True)) for names in (LEVEL_OF, _CLEAR))
 _BRACKETED: Final = rf"\[(?:[\w.]+:)?(?P<bracketed>(?i:{_EVERY}))\s*\]"
 _CAPITALS: Final = rf"(?:[\w-]+\.)?(?P<capitals>{_WORDS.upper()})(?=[\s:|/\](,\[-]|$)"
@@ -167,16 +168,16 @@ def split_head(raw: str) -> tuple[str | None, str]:
                 inner, text = split_head(raw[head.end() :])
                 return inner or level(head[1]), text
             return level(head[1]), raw[head.end() :]
-    heads = (pattern.match(raw) for pattern in _USUAL)
-    if head := next(filter(None, heads), None):
-        name = next(filter(None, head.groupdict().values()))
-        return known_level(name), raw[head.end() :]
+    for pattern in _USUAL:
+        if head := pattern.match(raw):
+            (name,) = filter(None, head.groupdict().values())  # one of the groups has the level
+            return known_level(name), raw[head.end() :]
     for field in _LOGFMT.finditer(raw):
         if named := known_level(field[1]):
             rest = f"{raw[: field.start()]} {raw[field.end() :]}"
             return named, _LOGFMT_TIME.sub("", rest.strip())
     if access := _ACCESS.search(raw):
-        return _ERROR if SERVER_ERROR.fullmatch(access[1]) else _INFO, raw
+        return (_ERROR if SERVER_ERROR.fullmatch(access[1]) else _INFO), raw
     return None, raw
 
 
@@ -187,6 +188,7 @@ def with_status(text: str, status: object) -> str:
 
 
 def _structured(raw: str) -> tuple[str | None, str]:
+    """As :func:`split_head`, of a line of JSON; the line itself if it cannot be read as that."""
     try:
         fields: dict[str, Any] = json.loads(raw)
     except (ValueError, RecursionError):
@@ -199,5 +201,6 @@ def _structured(raw: str) -> tuple[str | None, str]:
     text = next(filter(None, texts), None)
     if text is None:
         return level, raw
-    text = with_status(text, next((fields[name] for name in STATUS_FIELDS if name in fields), None))
+    statuses = (fields[name] for name in STATUS_FIELDS if name in fields)
+    text = with_status(text, next(statuses, None))
     return (level, text) if level else split_head(text)

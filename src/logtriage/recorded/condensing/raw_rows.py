@@ -270,8 +270,8 @@ class Coverage:
         """The stretches that rows cover, given the times of the rows."""
         ordered, stretches = sorted(times), list[tuple[int, int]]()
         seconds = len({at // 1000 for at in ordered})  # a request is several rows at a time
-        mean = (ordered[-1] - ordered[0]) // (seconds - 1) if seconds > 1 else 0
-        silence = max(SILENCE_MS, SILENCE_GAPS * mean)
+        mean_gap = (ordered[-1] - ordered[0]) // (seconds - 1) if seconds > 1 else 0
+        silence = max(SILENCE_MS, SILENCE_GAPS * mean_gap)
         for at in ordered:
             if stretches and at - stretches[-1][1] <= silence:
                 stretches[-1] = stretches[-1][0], at

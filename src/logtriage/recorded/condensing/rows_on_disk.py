@@ -24,8 +24,9 @@ class RowStore:
     def __init__(self, stretches: Iterable[tuple[int, int]]) -> None:
         self._stretches: list[tuple[int, int]] = []  # touching ones are merged
         for since, until in sorted(stretches):
-            if self._stretches and since <= (last := self._stretches[-1])[1]:
-                self._stretches[-1] = last[0], max(last[1], until)
+            if self._stretches and since <= self._stretches[-1][1]:
+                before, end = self._stretches.pop()
+                self._stretches.append((before, max(end, until)))
             else:
                 self._stretches.append((since, until))
         # An empty name is a database on disk that is deleted when it is closed.
@@ -51,6 +52,7 @@ class RowStore:
         until, kept_for = row.at, 0
         if isinstance(row, raw_rows.ChangeRow):
             until, kept_for = max(row.at, row.until), CHANGES_MS
+        # Stretches are apart and in order: only the last that begins by then can hold the row.
         latest = bisect_right(self._stretches, until + kept_for, key=itemgetter(0)) - 1
         inside = latest >= 0 and row.at < self._stretches[latest][1]
         if not inside and not isinstance(row, raw_rows.Scraped):
@@ -89,6 +91,7 @@ class RowStore:
         return (pickle.loads(row) for (row,) in rows)
 
     def _kept(self, kind: type, since: int, until: int, seen: str = "at") -> Iterator[Any]:
+        """Yield rows with ``at < until`` that have at least ``since`` in column ``seen``."""
         rows = self._base.execute(
             f"SELECT row FROM rows WHERE kind = ? AND {seen} >= ? AND at < ? ORDER BY rowid",
             (kind.__name__, since, until),

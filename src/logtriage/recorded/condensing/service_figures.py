@@ -39,6 +39,9 @@ FLOOR_MS: Final = ALERT_LATENCY_MS // 10
 #: Standard deviations from the median of a normal distribution to its p90.
 _P90_SIGMAS: Final = 1.2816
 _at: Final = attrgetter("at")
+#: Figures that come from samples of resource use: beside calls, and at services without calls.
+SAMPLED_BESIDE_CALLS: Final = ("cpu_bp",)
+SAMPLED_ALONE: Final = ("calls", "p99_ms", "cpu_bp")
 #: The name of the edge among services.
 EDGE: Final = ""
 Timed = TypeVar("Timed", Call, LogRow, Usage, Sample)
@@ -73,38 +76,41 @@ def by_service(rows: Rows, other: Rows) -> Mapping[str, ServiceRows]:
     every, lines = (*rows.calls, *other.calls), (*rows.logs, *other.logs)
     requested = {call.callee for call in every if call.entry is not Entry.BACKGROUND}
     failing = {call.callee for call in every if call.failed}
-    heard = {row.service for row in lines}
-    silent = heard - failing - {row.service for row in lines if row.level is not None}
+    with_lines = {row.service for row in lines}
+    with_levels = {row.service for row in lines if row.level is not None}
+    unknown = with_lines - with_levels - failing  # services whose errors are unknown
     traces = _traces(every)
     joined = {row.service for row in lines if row.trace in traces}
     counted = (
-        attrs.evolve(call, failed=None) if call.callee in silent else call
+        attrs.evolve(call, failed=None) if call.callee in unknown else call
         for call in rows.calls
         if call.entry is not Entry.BACKGROUND or call.callee not in requested
     )
     calls, usage = _by("callee", counted), _by("service", rows.usage)
     logs, samples = _by("service", rows.logs), _by("service", rows.samples)
     traced, logged = covered(rows)
-    figures = defaultdict(lambda: ServiceRows(traced=traced, logged=logged))
+    none = ServiceRows(traced=traced, logged=logged)
+    figures = defaultdict(lambda: none)
     for name in calls.keys() | usage.keys() | logs.keys() | samples.keys():
-        figures[name] = ServiceRows(
-            tuple(calls.get(name, ())),
-            tuple(usage.get(name, ())),
-            tuple(logs.get(name, ())),
-            tuple(samples.get(name, ())),
-            _failed(logs.get(name, ())) if name in heard - silent else None,
-            traced,
-            logged,
+        figures[name] = attrs.evolve(
+            none,
+            calls=tuple(calls.get(name, ())),
+            usage=tuple(usage.get(name, ())),
+            logs=tuple(logs.get(name, ())),
+            samples=tuple(samples.get(name, ())),
+            failed=_failed(logs.get(name, ())) if name in with_lines - unknown else None,
             joined=name in joined,
         )
     edge, failed = sorted(rows.edge_calls, key=_at), None
-    if not heard or silent != heard:  # users see the answer, whatever was logged on the way to it
-        failed = _failed(rows.logs) - {call.trace for call in edge if call.told and not call.failed}
+    if not with_lines or unknown != with_lines:
+        # Users see the answer, whatever was logged on the way to it.
+        succeeded = {call.trace for call in edge if call.told and not call.failed}
+        failed = _failed(rows.logs) - succeeded
     elif not failing:
         edge = [attrs.evolve(call, failed=None) for call in edge]
-    edge_usage = tuple(sorted(rows.edge_usage, key=_at))
-    figures[EDGE] = ServiceRows(
-        tuple(edge), edge_usage, (), (), failed, traced, logged, joined=bool(joined)
+    usage_of_edge = tuple(sorted(rows.edge_usage, key=_at))
+    figures[EDGE] = attrs.evolve(
+        none, calls=tuple(edge), usage=usage_of_edge, failed=failed, joined=bool(joined)
     )
     return figures
 
@@ -125,6 +131,7 @@ def _traces(calls: Iterable[Call]) -> set[str]:
 
 
 def _failed(logs: Iterable[LogRow]) -> frozenset[str]:
+    """The requests that lines of an error name."""
     return frozenset(row.trace for row in logs if row.trace and row.level in ERROR_LEVELS)
 
 
@@ -137,10 +144,9 @@ def figures_of(rows: ServiceRows, since: int, until: int) -> dict[str, int | Non
     calls = rows.calls[first:after]
     logs_tell = rows.logged.has_half(since, until) and rows.joined and rows.failed is not None
     traces = _traces(call for call in calls if call.at in rows.logged) if logs_tell else set()
-    latencies, network, own = (
-        sorted(value for call in calls if (value := getattr(call, name)) is not None)
-        for name in ("latency_us", "network_us", "self_us")
-    )
+    latencies = sorted(call.latency_us for call in calls)
+    network = sorted(_measured(calls, "network_us"))
+    own = sorted(_measured(calls, "self_us"))
     return {
         "calls": round(len(calls) * SPAN_MS / recorded) if recorded >= _ENOUGH_MS else None,
         "error_bp": _error_bp(calls, traces, rows.failed or frozenset()),
@@ -151,11 +157,17 @@ def figures_of(rows: ServiceRows, since: int, until: int) -> dict[str, int | Non
     }
 
 
-def _error_bp(calls: Sequence[Call], heard: set[str], failed: frozenset[str]) -> int | None:
-    """Failed requests in basis points: of ``heard`` by log or status; without any, by status."""
-    if heard:
-        by_status = {call.trace for call in calls if call.failed and call.trace in heard}
-        return 10_000 * len(heard & failed | by_status) // len(heard)
+def _measured(rows: Iterable[Call | Usage], field: str) -> list[int]:
+    """The values of a field in the rows that have it."""
+    values = (getattr(row, field) for row in rows)
+    return [value for value in values if value is not None]
+
+
+def _error_bp(calls: Sequence[Call], traces: set[str], failed: frozenset[str]) -> int | None:
+    """Failed requests in basis points: of ``traces`` by log or status; without any, by status."""
+    if traces:
+        by_status = {call.trace for call in calls if call.failed and call.trace in traces}
+        return 10_000 * len((traces & failed) | by_status) // len(traces)
     known = [call.failed for call in calls if call.failed is not None]
     return 10_000 * sum(known) // len(known) if known else None
 
@@ -164,18 +176,21 @@ def _percentile_ms(ordered: Sequence[int], percent: int) -> int | None:
     """The nearest-rank percentile of sorted microseconds, in milliseconds."""
     if not ordered:
         return None
-    return (ordered[(len(ordered) * percent + 99) // 100 - 1] + 500) // 1000
+    return (_nearest_rank(ordered, percent) + 500) // 1000
+
+
+def _nearest_rank(ordered: Sequence[int], percent: int) -> int:
+    return ordered[(len(ordered) * percent + 99) // 100 - 1]
 
 
 def overall(rows: ServiceRows) -> Measure:
     """The figures of a baseline over its whole length; for resource use, the median sample."""
-    ends = rows.traced.stretches
-    figures = figures_of(rows, ends[0][0], ends[-1][1] + 1) if ends else {}
+    stretches = rows.traced.stretches
+    figures = figures_of(rows, stretches[0][0], stretches[-1][1] + 1) if stretches else {}
     if figures and rows.traced.minutes is not None:
         figures["calls"] = len(rows.calls) // rows.traced.minutes
-    names = ["cpu_bp"] if figures else ["calls", "p99_ms", "cpu_bp"]  # of untraced calls, samples
-    for name in names:
-        known = [value for row in rows.usage if (value := getattr(row, name)) is not None]
+    for name in SAMPLED_BESIDE_CALLS if figures else SAMPLED_ALONE:
+        known = _measured(rows.usage, name)
         figures[name] = median_low(known) if known else None
     return Measure(**figures)
 
@@ -189,7 +204,7 @@ def spread_of(rows: ServiceRows, usual: Measure) -> Measure:
     of two minutes: Poisson for calls, binomial for the share of errors. p99: None, since it hangs
     on one request of a minute or two.
     """
-    calls, cpu = rows.calls, [row.cpu_bp for row in rows.usage if row.cpu_bp is not None]
+    calls, cpu = rows.calls, _measured(rows.usage, "cpu_bp")
     error_bp = None
     if usual.error_bp is not None:
         count = len(calls)
@@ -212,5 +227,5 @@ def _sigma_ms(values: Iterable[int | None]) -> int | None:
     known = sorted(value for value in values if value is not None)
     if len(known) < ENOUGH:
         return None
-    middle, high = (known[(len(known) * percent + 99) // 100 - 1] for percent in (50, 90))
+    middle, high = _nearest_rank(known, 50), _nearest_rank(known, 90)
     return max(FLOOR_MS, round((high - middle) / _P90_SIGMAS / 1000))

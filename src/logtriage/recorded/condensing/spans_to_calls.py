@@ -107,7 +107,7 @@ class SpanTrees:
         """
         spans = self.spans
         has_servers = any(span.kind == "SERVER" for span in spans.values())
-        background = {*_JOB_KINDS, *([""] if has_servers else [])}
+        job_kinds = (*_JOB_KINDS, "") if has_servers else _JOB_KINDS
         waits = defaultdict[Key, list[Span]](list)
         entered: list[tuple[Key, Key | None]] = []  # with the caller's span
         callees_below = Counter(
@@ -142,24 +142,22 @@ class SpanTrees:
                 asked = span.service, span.peer, span.duration
                 yield Call(span.at, *asked, trace=span.trace, failed=span.failed, tier=span.tier)
         for key, above in entered:
-            span, caller = spans[key], None if above is None else spans[above]
-            latency, network, began = span.duration, None, Entry.ROOT
-            if caller is None:
-                began = Entry.ORPHAN if span.parent else Entry.ROOT
-                if span.kind in ({"CONSUMER"} if span.parent else background):
-                    began = Entry.BACKGROUND
-            elif caller.duration >= span.duration and waited(key_of(caller)):
-                latency, network = caller.duration, caller.duration - span.duration
+            span = spans[key]
+            caller, latency, network = None, span.duration, None
+            if above is not None:
+                caller, wait = spans[above].service, spans[above].duration
+                if wait >= span.duration and waited(above):
+                    latency, network = wait, wait - span.duration
             yield Call(
                 at=span.at,
-                caller=None if caller is None else caller.service,
+                caller=caller,
                 callee=span.service,
                 latency_us=latency,
                 network_us=network,
                 trace=span.trace,
                 self_us=span.duration - _covered_time(waits.get(key, ()), span),
                 failed=span.failed,
-                entry=began,
+                entry=_entry_of(span, job_kinds) if above is None else Entry.ROOT,
                 told=span.told,
             )
 
@@ -173,6 +171,13 @@ class SpanTrees:
         return key
 
 
+def _entry_of(span: Span, job_kinds: Collection[str]) -> Entry:
+    """How a request without a recorded caller began; roots of ``job_kinds`` are jobs."""
+    if span.parent:
+        return Entry.BACKGROUND if span.kind == "CONSUMER" else Entry.ORPHAN
+    return Entry.BACKGROUND if span.kind in job_kinds else Entry.ROOT
+
+
 def requests(rows: Iterable[Span], *, several: bool = False) -> Iterator[Call]:
     """As :meth:`SpanTrees.requests`; if two spans have the same trace and id, the last counts."""
     spans = {key_of(span): span for span in rows}
@@ -180,6 +185,7 @@ def requests(rows: Iterable[Span], *, several: bool = False) -> Iterator[Call]:
 
 
 def _above_of(spans: Mapping[Key, Span]) -> dict[Key, Key | None]:
+    """The key of the span above each, as :class:`SpanTrees` has it."""
     found: dict[Key, Key | None] = {}
     for key, span in spans.items():
         above = span.id if span.shared else span.parent
@@ -235,6 +241,7 @@ def tiers_and_calls(
 
 
 def _tier(name: str) -> str:
+    """The tier that the name of a service tells; ``service`` if it tells none."""
     ended = f"{name}-"  # "-ui-" is found at the end of a name, too
     for tier, parts in _TIERS.items():
         if any(part in ended for part in parts):
@@ -243,6 +250,7 @@ def _tier(name: str) -> str:
 
 
 def _reach(sources: Iterable[str], callees: Mapping[str, Iterable[str]]) -> set[str]:
+    """The sources, and all services to which calls lead from them."""
     reached = set(sources)
     frontier = list(reached)
     while frontier:

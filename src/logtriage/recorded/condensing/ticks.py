@@ -11,6 +11,8 @@ from logtriage.recorded.condensing.log_events import Requests, Shifted, most_shi
 from logtriage.recorded.condensing.raw_rows import Rows, Sample, Usage
 from logtriage.recorded.condensing.service_figures import (
     ENOUGH,
+    SAMPLED_ALONE,
+    SAMPLED_BESIDE_CALLS,
     SPAN_MS,
     ServiceRows,
     covered,
@@ -50,13 +52,14 @@ class Clock:
         self._newest_sample = max((*times, *(row.at for row in rows.samples)), default=0)
 
     def _spans(self) -> Iterable[tuple[int, int]]:
+        """Yield the time (since, until) of the figures of each tick from FIRST_TICK on."""
         for tick in range(FIRST_TICK, max(self.last_measured, FIRST_TICK) + 1):
             until = self._opened + tick * self._tick_ms
             yield until - self._span_ms, until
 
     def series(self, rows: ServiceRows) -> Series:
         """The columns of one service, or of the edge."""
-        sampled = ["cpu_bp"] if rows.calls else ["calls", "p99_ms", "cpu_bp"]
+        sampled = SAMPLED_BESIDE_CALLS if rows.calls else SAMPLED_ALONE
         columns: dict[str, Sequence[int | None]] = {}
         if rows.calls:
             figures = [
@@ -77,9 +80,8 @@ class Clock:
         every = [
             requests.between(*span) if self.logged.has_half(*span) else [] for span in self._spans()
         ]
-        fresh, shifted = (
-            [shift_of(now, usual) for now in every] for shift_of in (new_errors, most_shifted)
-        )
+        fresh = [new_errors(now, usual) for now in every]
+        shifted = [most_shifted(now, usual) for now in every]
         return _shift(fresh), _shift(shifted)
 
     def sampled(self, samples: Samples) -> list[int | None]:
@@ -104,7 +106,8 @@ class Clock:
             return []
         last = known[-1]
         if self._newest_sample >= times[-1] + stale:
-            last = (self._newest_sample + stale - 1 - self._opened) // self._tick_ms  # still fresh
+            # The last tick at which the newest sample of the others is fresh.
+            last = (self._newest_sample + stale - 1 - self._opened) // self._tick_ms
         return column[: last + 1 - FIRST_TICK]
 
 
@@ -126,6 +129,7 @@ def stale_after(times: Iterable[int]) -> int:
 
 
 def _shift(shifts: Sequence[Shifted | None]) -> Shift:
+    """The columns of the shifts by tick; empty if no tick has one."""
     if not any(shifts):
         return Shift()
     return Shift(*zip(*(shift or (None, None, None) for shift in shifts), strict=True))
@@ -137,9 +141,8 @@ def metrics_of(now: Sequence[Sample], usual: Sequence[Sample], clock: Clock) -> 
     ``usual`` is the median of the baseline's samples, ``spread`` their standard deviation and
     ``iqr`` the distance of their quartiles, both at least a hundredth of the usual value.
     """
-    here, there = (
-        grouped((row.name, (row.at, row.value)) for row in samples) for samples in (now, usual)
-    )
+    here = grouped((row.name, (row.at, row.value)) for row in now)
+    there = grouped((row.name, (row.at, row.value)) for row in usual)
     metrics = []
     for name in sorted(here.keys() | there.keys()):
         known = [value for _, value in there.get(name, ())]

@@ -257,7 +257,7 @@ class AlertBook:
         unknown: Counter[str] = Counter()
         stale = 0
         for row in sorted(self._alerts.values(), key=lambda row: (row.since, row.name, row.key)):
-            since = -((opened - row.since) // tick)  # the first tick at which it fires already
+            since = -((opened - row.since) // tick)  # rounded up: the first tick at which it fires
             if row.since >= opened + around or since > horizon:
                 continue
             if (row.seen if row.until is None else row.until) <= opened - around:

@@ -9,7 +9,7 @@
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -127,6 +127,8 @@ def _why_nothing(left_out: LeftOut) -> str:
 
 @attrs.define
 class _Capture:
+    """What is kept of a capture; times and ``around`` an opening are in milliseconds."""
+
     reader: Reader
     store: RowStore
     horizon: int
@@ -162,12 +164,14 @@ class _Capture:
         """The shortest interval of a signal's samples in seconds; 0 with log lines or calls."""
         if any(self.store.offered[kind] for kind in (LogRow, Call, Span)):
             return 0
-        return round(min(filter(None, map(interval_of, self.sampled.values())), default=0) / 1000)
+        intervals = filter(None, map(interval_of, self.sampled.values()))
+        return round(min(intervals, default=0) / 1000)
 
     def incident(self, stretch: Stretch) -> RecordedIncident:
         """The incident of a stretch, with the alerts that were sent."""
         where, until = stretch.where, stretch.opened + self.around
-        until = until if stretch.until is None else min(until, stretch.until)
+        if stretch.until is not None:
+            until = min(until, stretch.until)
         rows, usual = self.between(stretch.id, stretch.opened - self.around, until), Rows()
         if stretch.usual is not None:
             usual = self.between(f"{stretch.id}, baseline", *stretch.usual)
@@ -266,17 +270,7 @@ class _Capture:
         rows, early = self.store.between(since, until), self.store.between(since - STALE_MS, since)
         usage = mean_usage((*early.usage, *rows.usage))
         samples = means(without_holes((*early.samples, *rows.samples)))
-        changes, unknown = list[ChangeRow](), Counter[str]()
-        for row in _latest(rows.changes):  # the names of all services are known by now
-            if (service := self.reader.names.owner(row.service, row.space)) is not None:
-                changes.append(attrs.evolve(row, service=service))
-            else:
-                unknown[row.service] += 1
-        for other, count in unknown.items():
-            times = counted(count, "time")
-            note(f"{name}: changes of {other!r:.80}, which is no known service ({times})")
-        if again := len(rows.changes) - len(changes) - unknown.total():
-            note(f"{name}: left out {counted(again, 'earlier report')} of the same changes")
+        # Lines with one key are the same; a line without a key is like no other.
         keyed = {row.key or number: row for number, row in enumerate(rows.logs)}
         logs = tuple(without_copies(tuple(keyed.values())))
         if again := len(rows.logs) - len(logs):
@@ -286,12 +280,28 @@ class _Capture:
             calls=rows.calls + calls,
             usage=tuple(row for row in usage if row.at >= since),
             samples=tuple(row for row in samples if row.at >= since),
-            changes=tuple(changes),
+            changes=tuple(self._changes(name, rows.changes)),
             graph=tuple(sorted(self.graph)),
         )
 
+    def _changes(self, name: str, reports: Sequence[ChangeRow]) -> Iterator[ChangeRow]:
+        """Yield the changes of services, whose names are known by now; note what is left out."""
+        note, latest = self.reader.left_out.note, _latest(reports)
+        unknown = Counter[str]()
+        for row in latest:
+            service = self.reader.names.owner(row.service, row.space)
+            if service is None:
+                unknown[row.service] += 1
+            else:
+                yield attrs.evolve(row, service=service)
+        for other, count in unknown.items():
+            times = counted(count, "time")
+            note(f"{name}: changes of {other!r:.80}, which is no known service ({times})")
+        if again := len(reports) - len(latest):
+            note(f"{name}: left out {counted(again, 'earlier report')} of the same changes")
 
-def _latest(changes: Iterable[ChangeRow]) -> Iterable[ChangeRow]:
+
+def _latest(changes: Iterable[ChangeRow]) -> Collection[ChangeRow]:
     """The latest report of each change: lists taken at several times have an event again."""
     latest: dict[object, ChangeRow] = {}
     for row in changes:

@@ -95,6 +95,7 @@ class Moves:
 def _falls_at_random(every: Sequence[Moves]) -> bool:
     """Whether series of a metric fall as those of no counter do."""
     moved, restarts = sum(one.moved for one in every), sum(one.restarts for one in every)
+    # Two restarts are no sign, however short the series.
     return 10 * sum(one.falls for one in every) > moved or 4 * restarts > max(moved, 8)
 
 
@@ -106,25 +107,25 @@ def counters_of(
     told = defaultdict[str, list[str]](list)
     for (name, is_named), series in sorted(every.items(), key=itemgetter(0)):
         moving = [moves for moves in series if moves.moved]
-        rises = bool(moving) and all(2 * one.rises > one.intervals >= _ENOUGH for one in moving)
-        rises = rises and not any(one.falls for one in moving)
+        rise = all(2 * one.rises > one.intervals >= _ENOUGH for one in moving)
+        only_rises = bool(moving) and rise and not any(one.falls for one in moving)
         stem, _, end = name.rpartition("_")
-        named = is_named and name.endswith(_GROWING)
+        has_ending = is_named and name.endswith(_GROWING)
         is_alone = end in PAIR and not {f"{stem}_{half}" for half in PAIR}.issubset(names)
-        ends = named and not (is_alone and _STATE.search(name))
+        is_named_so = has_ending and not (is_alone and _STATE.search(name))
         is_known = is_named and _COUNTERS.fullmatch(name) is not None
-        if ends or is_known:
+        if is_named_so or is_known:
             counts = name not in _LEVELS and not _falls_at_random(moving)
         else:
-            steady = is_named and rises and all(one.is_steady for one in moving)
+            steady = is_named and only_rises and all(one.is_steady for one in moving)
             counts = steady and not _STATE.search(name)
         if counts:
             counters.add((name, is_named))
-        if counts and not ends:
+        if counts and not is_named_so:
             told["taken for counters, and shown per second"].append(name)
-        elif (named or is_known) and not counts:
+        elif (has_ending or is_known) and not counts:
             told["taken for levels, though named like counters"].append(name)
-        elif not counts and rises:
+        elif not counts and only_rises:
             told["taken for levels that only rise (query the rate of a counter)"].append(name)
     for what, found in told.items():
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""

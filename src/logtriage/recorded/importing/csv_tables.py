@@ -71,7 +71,8 @@ def tables_of(root: Path, reader: Reader) -> Iterator[Table]:
     for stem, read in readers.items():
         if (path := find_csv(root, root, stem)) is not None:
             records = read_records(path, _NEEDED[stem], path.name, reader.left_out)
-            yield Table(path.name, records, read, metrics.series if stem == "metrics" else tuple)
+            rest = metrics.series if stem == "metrics" else tuple  # tuple() has no rows
+            yield Table(path.name, records, read, rest)
 
 
 def _logs(row: Field, names: Names) -> Iterator[LogRow]:
@@ -121,11 +122,10 @@ class _Metrics:
         """Yield the CPU and the latency of a row, and keep its other numbers."""
         at = row["time"].needed_time
         service = self.reader.names(row["service"].needed, row.where)
-        figures = {
-            column: value
-            for column, (_, factor) in _FIGURES.items()
-            if (value := _number(row[column], factor)) is not None
-        }
+        figures = dict[str, int]()
+        for column, (_, factor) in _FIGURES.items():
+            if (value := _number(row[column], factor)) is not None:
+                figures[column] = value
         signals = dict(self._signals(row, service))
         instance = " ".join(row[column].text for column in INSTANCES)
         before = dict[str, int]()  # how many values of this time each column had before

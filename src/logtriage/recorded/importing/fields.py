@@ -78,13 +78,17 @@ class Field:
         return self[paths[0]]
 
     def _inner(self, path: str) -> Self | None:
+        """The field with a value at a path, whose dots are part of keys or lead inside, or None."""
         if path in self:
             return self[path]
         if not isinstance(self.value, dict):
             return None
-        cuts = (at for at, letter in enumerate(path) if letter == ".")
-        inner = (self[path[:at]]._inner(path[at + 1 :]) for at in cuts if path[:at] in self)
-        return next((field for field in inner if field is not None), None)
+        for at, letter in enumerate(path):
+            if letter == "." and path[:at] in self:
+                inner = self[path[:at]]._inner(path[at + 1 :])
+                if inner is not None:
+                    return inner
+        return None
 
     @property
     def text(self) -> str:
@@ -169,8 +173,8 @@ class Field:
             value = float(value)
         if not isinstance(value, int | float) or isinstance(value, bool):
             return self.needed_time
-        for most, per_second in _UNITS:
-            if 0 < value < most:
+        for limit, per_second in _UNITS:
+            if 0 < value < limit:
                 return int(value * 1000 / per_second)
         raise self.bad("Unix seconds, milliseconds, microseconds or nanoseconds")
 

@@ -70,8 +70,8 @@ class LeftOut:
                 yield f"{first}: {reason}" + (f" ({count} times)" if count > 1 else "")
         for reason in sorted(reason for reason, number in files.items() if number > _MANY):
             rows = [row for (_, other), row in sorted(self._counted.items()) if other == reason]
-            count, (_, first) = sum(count for count, _ in rows), rows[0]
-            yield f"{first}: {reason} ({count} times, in {len(rows)} files)"
+            total, first = sum(count for count, _ in rows), rows[0][1]
+            yield f"{first}: {reason} ({total} times, in {len(rows)} files)"
         yield from self._said
 
 

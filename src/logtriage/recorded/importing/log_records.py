@@ -96,10 +96,8 @@ def stream_line(document: Field, reader: Reader) -> Iterator[LogRow]:
 def _line(time: Field, line: str, labels: Mapping[str, str], reader: Reader) -> Iterator[LogRow]:
     """Yield a line of a stream; Loki has one of a time and text in each stream."""
     wanted = _STREAM_LABELS if reader.label is None else (reader.label,)
-    named = ((key, labels.get(key, "").strip()) for key in wanted)
-    key, service = next(
-        ((key, value) for key, value in named if value not in _NO_SERVICE), ("", "")
-    )
+    named = ((label, labels.get(label, "").strip()) for label in wanted)
+    label, service = next((pair for pair in named if pair[1] not in _NO_SERVICE), ("", ""))
     pod = workload_of(labels.get("pod", "").strip()) if reader.label is None else ""
     if not service and not pod:
         reader.left_out.add(f"stream without a label {' or '.join(wanted)} ({OTHER_LABEL})")
@@ -107,12 +105,12 @@ def _line(time: Field, line: str, labels: Mapping[str, str], reader: Reader) -> 
     if service == labels.get("job", "").strip():
         service, _ = named_in("job", service)
     # Loki takes the name of a service from the container if nothing else says it.
-    is_inside = key != "" and service in (labels.get("container"), labels.get("container_name"))
+    is_inside = label != "" and service in (labels.get("container"), labels.get("container_name"))
     level = next(filter(None, (level_of(labels.get(key)) for key in _LEVEL_LABELS)), None)
     trace = next(filter(None, (labels.get(key) for key in _TRACE_LABELS)), "")
     space = labels.get("namespace", "")
-    where, workload = reader.left_out.where, pod if is_inside else ""
-    plain = reader.names(service or pod, where, space=space, workload=workload)
+    workload = pod if is_inside else ""
+    plain = reader.names(service or pod, reader.left_out.where, space=space, workload=workload)
     identity = json.dumps([labels, time.value, line], sort_keys=True).encode()
     key = blake2b(identity, digest_size=12).hexdigest()
     yield log_row(time.moment, plain, line, level, trace, key)
@@ -150,17 +148,21 @@ def record(document: Field, reader: Reader) -> Iterator[LogRow]:
     if isinstance(error.value, str) and error.value not in text:
         text = f"{text}: {error.value}" if text else error.value
     text = with_status(text, document.first(*STATUS_FIELDS).value)
-    named = document.first(*_TRACES).value
     levels = (level_of(document.first(path).value) for path in LEVEL_FIELDS)
     level = next(filter(None, levels), None)
     if level is None and "c" in document:  # MongoDB
         level = level_of(document["s"].value)
     at = document.first(*_TIMES).moment
+    yield log_row(at, _service(document, reader), text, level, _trace(document))
+
+
+def _trace(document: Field) -> str:
+    """The trace id in the fields of a line; empty if there is none."""
+    named = document.first(*_TRACES).value
     if named is None:
         name = _TRACE_NAME.fullmatch(str(document.first(*_TRACE_NAMES).value))
-        named = name and name[1]
-    trace = named if isinstance(named, str) else ""
-    yield log_row(at, _service(document, reader), text, level, trace)
+        return "" if name is None else name[1]
+    return named if isinstance(named, str) else ""
 
 
 def hits(document: Field, reader: Reader) -> Iterator[LogRow]:
@@ -175,7 +177,7 @@ def hit(document: Field, reader: Reader) -> Iterator[LogRow]:
     if "_source" not in document:
         if "fields" not in document:
             raise source.bad("an object: search with _source, or with fields")
-        source = document["fields"]
+        source = document["fields"]  # a field of its own: the document keeps its lists
         source.value = {
             name: values[0] if isinstance(values, list) and len(values) == 1 else values
             for name, values in source.fields.items()
@@ -185,6 +187,7 @@ def hit(document: Field, reader: Reader) -> Iterator[LogRow]:
 
 
 def _service(document: Field, reader: Reader) -> str:
+    """The plain name of a line's service, or its mark."""
     paths = _SERVICES if reader.label is None else (reader.label, *_SERVICES)
     values = ((path, document.first(path).value) for path in paths)
     texts = ((path, name) for path, name in values if isinstance(name, str) and name.strip())
@@ -226,6 +229,7 @@ def _has_text(document: Field) -> bool:
 
 
 def _texts(field: Field) -> dict[str, str]:
+    """The fields of an object that are texts."""
     return {key: value for key, value in field.fields.items() if isinstance(value, str)}
 
 
@@ -246,7 +250,6 @@ def _units(document: Field) -> Iterator[str]:
 def _message(field: Field) -> str | None:
     """The text of a message, which is a list of bytes if it is not UTF-8; None without a text."""
     if isinstance(field.value, list):
-        return bytes(max(0, min(byte.count, 255)) for byte in field.items()).decode(
-            "utf-8", "replace"
-        )
+        content = bytes(min(byte.count, 255) for byte in field.items())
+        return content.decode("utf-8", "replace")
     return field.text or None

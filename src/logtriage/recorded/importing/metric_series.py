@@ -15,7 +15,6 @@ from logtriage._lib.grouping import grouped
 from logtriage.recorded.condensing.raw_rows import Sample, Usage
 from logtriage.recorded.condensing.ticks import STALE_MS
 from logtriage.recorded.figures import MOST
-from logtriage.recorded.importing.counters import PAIR
 from logtriage.recorded.importing.left_out import LeftOut
 from logtriage.recorded.importing.signal_names import PER_SECOND, SignalNames, in_units
 
@@ -139,8 +138,11 @@ class SeriesBook:
 
         Empty if nothing is new, or if the growth of any is not known.
         """
-        key, at, is_new = metric.key, points[0].at, False
-        growths, exported = self._growths.setdefault(key, {}), self._exported.get(key, 0)
+        key, at = metric.key, points[0].at
+        growths = self._growths.setdefault(key, {})
+        exported = self._exported.get(key, 0)
+        is_new = False
+        # Series seen before come first: a new one has a beginning if the growth of any is known.
         is_known = any(growth.rates for growth in growths.values())
         for point in sorted(points, key=lambda one: (key, one.labels, one.scope) not in self._last):
             series = point.labels, point.scope
@@ -213,20 +215,20 @@ class SeriesBook:
 
         Both have been read until ``at``.
         """
-        of_sum, of_count = (
-            self._fresh(attrs.evolve(metric, name=f"{metric.name}_{end}"), at) for end in PAIR
-        )
-        both = {
-            key: _Growth(at, min(one.since, other.since), (*one.rates, *other.rates))
-            for key, one in of_count.items()
-            if (other := of_sum.get(key)) is not None
-        }
+        counts = self._fresh(attrs.evolve(metric, name=f"{metric.name}_count"), at)
+        sums = self._fresh(attrs.evolve(metric, name=f"{metric.name}_sum"), at)
+        both: dict[_Key, _Growth] = {}
+        for key, count in counts.items():
+            if (total := sums.get(key)) is not None:
+                since = min(count.since, total.since)
+                both[key] = _Growth(at, since, (*count.rates, *total.rates))
         for side in _by_side(both):
             yield from self._mean(metric, at, side)
 
     def _mean(self, metric: Metric, at: int, side: Side) -> Iterator[Sample]:
         sides, since, rates = side
-        count, total = (sum(each[place] for _, each in rates) for place in range(2))
+        count = sum(count for _, (count, _) in rates)
+        total = sum(total for _, (_, total) in rates)
         if count > 0 and not isnan(total):
             ending = f"mean {_in_words(metric.unit)}".strip()
             yield from self.sample(metric, ending, at, total / count, sides, since)
@@ -262,6 +264,7 @@ class SeriesBook:
 
 
 def _by_side(grown: Mapping[_Key, _Growth], *, delta: bool = False) -> list[Side]:
+    """Growth by side of the call; for deltas, whose points grow apart, since when is 0."""
     sides = grouped(
         (tuple(label for label in labels if label[0] in _SIDES), (labels, growth))
         for (labels, _), growth in grown.items()

@@ -151,9 +151,11 @@ class Names:
         self._known_spaces = {match[2] for match in sure}.union(*self._spaces.values())
         hosts = {plain: host for plain, name in originals if (host := self._host(plain, name))}
         for plain, (service, space) in hosts.items():
+            # Namespaces of the service: as its hosts name them, and as they were recorded.
             near = {other for same, other in hosts.values() if same == service and other}
             homes = self._spaces.get(self.known(service) or "") or near
-            if not space or (space in homes and 1 in (len(homes), len(near))):
+            is_alone = len(homes) == 1 or len(near) == 1  # nothing else has the name
+            if not space or (space in homes and is_alone):
                 final = self.known(service) or self(service, is_address=True)
                 why = "the name is that of its host in Kubernetes"
             else:
@@ -198,8 +200,9 @@ class Names:
         finals: dict[tuple[str, str], str] = {}
         for base, counts in rows.items():
             spaces = sorted(filter(None, counts), key=lambda one: (-sizes[one], -counts[one], one))
+            keepers = ("", *spaces[:1])
             for space in counts:
-                finals[base, space] = base if space in ("", *spaces[:1]) else f"{base}.{space}"
+                finals[base, space] = base if space in keepers else f"{base}.{space}"
             if spaces[1:]:
                 others = ", ".join(repr(finals[base, space]) for space in spaces[1:])
                 self._left_out.note(
@@ -212,7 +215,7 @@ class Names:
             self.folded["/".join((name, space, workload))] = plain
 
     def _bases_of_containers(self) -> dict[tuple[str, str], str]:
-        """The service of each container by its name and workload, where that is the workload."""
+        """The workload of a container by (name, workload), where the container is no service."""
         workloads = defaultdict[str, set[str]](set)
         for name, _, workload in self._marks:
             workloads[name].update(filter(None, (workload,)))
@@ -278,7 +281,8 @@ class Names:
         return final if final in self._original else None
 
     def _new(self, name: str, where: str) -> str:
-        plain, place = _checked(name, where), where and f"{where}: "
+        plain = _checked(name, where)
+        place = f"{where}: " if where else ""
         if len(plain) > MAX_NAME:
             plain = plain[: MAX_NAME - len(_CUT_NAME)] + _CUT_NAME
             self._left_out.note(f"{place}service {name!r:.80} is called {plain!r}: its name is cut")
@@ -296,6 +300,7 @@ class Names:
 
 
 def _checked(name: str, where: str) -> str:
+    """The plain name; a BundleError, naming the place, if it has no letter and no digit."""
     plain = plain_name(name)
     if not plain.strip("-_."):
         place = where and f"{where}: "

@@ -78,12 +78,9 @@ def _injections(root: Path, left_out: LeftOut) -> dict[str, _Injection]:
     """The listed faults, by id. ``inject_timestamp`` is not read: it is off by hours."""
     folders = root / "rca_data"
     injections: dict[str, _Injection] = {}
-    files = [
-        file
-        for folder in listed(folders)
-        if _DATE.fullmatch(folder.name)
-        and (file := folder / f"{folder.name}-fault_list.json").is_file()
-    ]
+    dates = [folder for folder in listed(folders) if _DATE.fullmatch(folder.name)]
+    files = [folder / f"{folder.name}-fault_list.json" for folder in dates]
+    files = [file for file in files if file.is_file()]
     if not files:
         raise BundleError(f"{folders}: no <date>/<date>-fault_list.json found")
     for file in files:
@@ -91,6 +88,7 @@ def _injections(root: Path, left_out: LeftOut) -> dict[str, _Injection]:
         hours = Field(parsed(inside(root, file).read_bytes(), name), name)
         entries = (entry for hour in hours.fields for entry in hours[hour].items())
         for number, entry in enumerate(entries, 1):
+            where = f"{name}:{number}"
             time, pod, kind = (entry[field].needed for field in _FIELDS)
             try:
                 at = datetime.fromisoformat(time).replace(tzinfo=UTC)
@@ -98,11 +96,11 @@ def _injections(root: Path, left_out: LeftOut) -> dict[str, _Injection]:
                 raise entry["inject_time"].bad("a time such as 2023-01-29 08:43:04") from None
             service, injection_id = service_of(pod), f"nezha/{at:%Y-%m-%dT%H%M%S}"
             if service is None:
-                left_out.add("inject_pod is no pod", f"{name}:{number}")
+                left_out.add("inject_pod is no pod", where)
             elif injection_id in injections:
-                left_out.add("a second fault at the same time", f"{name}:{number}")
+                left_out.add("a second fault at the same time", where)
             else:
-                where, date = f"{name}:{number}", file.parent.name
+                date = file.parent.name
                 injections[injection_id] = _Injection(injection_id, at, service, kind, where, date)
     return injections
 
@@ -110,6 +108,7 @@ def _injections(root: Path, left_out: LeftOut) -> dict[str, _Injection]:
 def _incident(
     source: Source, injection: _Injection, note: Callable[[str], None]
 ) -> RecordedIncident | None:
+    """The record of an injected fault; None without telemetry of its pod, which is counted."""
     rows, missing = source.around(injection.at, injection.date)
     usual, baseline, lacking = _baseline(source, injection, rows)
     # Rates are over whole minutes, as in the shipped incidents; a file has two and a quarter.

@@ -136,9 +136,7 @@ class Source:
             if text is None:
                 self.left_out.add("broken JSON", where)
                 continue
-            line = read_line(text)
-            if line.message:
-                rows.setdefault((time, pod, log), LogRow(at, service, *line, trace))
+            rows.setdefault((time, pod, log), LogRow(at, service, *read_line(text), trace))
         return tuple(rows.values())
 
     def _calls(self, files: _Files) -> tuple[Call, ...]:
@@ -156,6 +154,7 @@ class Source:
         return tuple(requests(spans, several=True))
 
     def _metrics(self, folder: Path) -> Rows:
+        """The resource use in a folder, of its pods and of the edge."""
         if folder not in self._usage:
             pods: list[Usage] = []
             front: list[Usage] = []
@@ -180,6 +179,7 @@ class Source:
     def _samples(
         self, path: Path, columns: Sequence[str], *optional: str
     ) -> Iterator[tuple[int, list[str]]]:
+        """Yield (Unix ms, the other columns, then the optional ones) of each row."""
         name = name_of(self.root, path)
         for line, (time, *row) in read_sound_rows(
             path, name, columns, self.left_out, optional=optional

@@ -90,18 +90,18 @@ def logs_of(payload: Field, reader: Reader) -> Iterator[LogRow | ChangeRow]:
         at = record["timeUnixNano"].since_epoch or record["observedTimeUnixNano"].since_epoch
         if at is None:
             raise record["timeUnixNano"].bad("Unix nanoseconds, or observedTimeUnixNano must be")
-        severity, level = record["severityNumber"], record["severityText"].text
-        logged_level = known_level(level)
+        severity = record["severityNumber"]
+        level = known_level(record["severityText"].text)
         if isinstance(severity.value, str) and severity.value.startswith(_SEVERITY):
-            named = known_level(severity.value.removeprefix(_SEVERITY).rstrip("234"))
-            logged_level = named or logged_level  # it may be UNSPECIFIED
+            name = severity.value.removeprefix(_SEVERITY).rstrip("234")  # WARN2, or UNSPECIFIED
+            level = known_level(name) or level
         elif number := severity.count:
             if number > 24:
                 raise severity.bad("a number from 0 to 24")
-            logged_level = _LEVELS[(number - 1) // 4]
+            level = _LEVELS[(number - 1) // 4]
         body = in_words(any_value(record["body"])) or _exception(record["attributes"])
         event = record["eventName"].text
-        row = log_row(at // 1_000_000, service, body or event, logged_level, record["traceId"].text)
+        row = log_row(at // 1_000_000, service, body or event, level, record["traceId"].text)
         if event.startswith(_CHANGE):
             kind = event.removeprefix(_CHANGE) or "change"
             yield ChangeRow(row.at, service, kind, row.message, until=row.at)
@@ -110,6 +110,7 @@ def logs_of(payload: Field, reader: Reader) -> Iterator[LogRow | ChangeRow]:
 
 
 def _exception(field: Field) -> str:
+    """The type and the message of the exception in some attributes; empty without one."""
     exception = attributes(field)
     parts = (in_words(exception.get(f"exception.{name}")) for name in ("type", "message"))
     return ": ".join(filter(None, parts))
@@ -134,8 +135,8 @@ def spans_of(payload: Field, reader: Reader) -> Iterator[Span | LogRow]:
             kind="" if kind == KINDS[0] else kind,
         )
         status = enumerated(span["status"]["code"], _STATUSES, "STATUS_CODE_")
-        said, about = {"OK": False, "ERROR": True}.get(status), attributes(span["attributes"])
-        yield span_of(row, span["name"].text, said, about, reader.names, span.where)
+        failed, about = {"OK": False, "ERROR": True}.get(status), attributes(span["attributes"])
+        yield span_of(row, span["name"].text, failed, about, reader.names, span.where)
         for event in span["events"].items():
             if event["name"].text == "exception":
                 line = read_message("ERROR", _exception(event["attributes"]))
@@ -180,13 +181,13 @@ def _metric(row: Field, metric: Metric, scope: str, reader: Reader) -> Iterator[
     body = row[name]
     if not name:
         raise row.bad(f"a {', '.join(_BODIES[:-1])} or {_BODIES[-1]}")
-    is_spread, is_delta = name not in ("gauge", "sum"), False
+    is_spread = name not in ("gauge", "sum")
     metric = attrs.evolve(metric, is_distribution=is_spread)
+    kind = Kind.SPREAD if is_spread else Kind.COUNT
     if name != "summary":  # each point of a delta counts from the point before
         temporality = body["aggregationTemporality"]
-        is_delta = enumerated(temporality, _TEMPORALITIES, "AGGREGATION_TEMPORALITY_") == "DELTA"
-    counts, deltas = (Kind.SPREAD, Kind.SPREAD_DELTA) if is_spread else (Kind.COUNT, Kind.DELTA)
-    kind = deltas if is_delta else counts
+        if enumerated(temporality, _TEMPORALITIES, "AGGREGATION_TEMPORALITY_") == "DELTA":
+            kind = Kind.SPREAD_DELTA if is_spread else Kind.DELTA
     if name == "gauge" or (name == "sum" and not body["isMonotonic"].flag):
         kind = Kind.LEVEL
     for point in body["dataPoints"].items():

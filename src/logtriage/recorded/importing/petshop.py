@@ -144,18 +144,19 @@ def samples(root: Path, folder: Path, names: Names, note: Note) -> Iterator[Samp
     BundleError names file, line and column.
     """
     name, rows = _table(root, folder, "metrics")
-    head = [row for _, row in (next(rows, ("", [""])) for _ in _TITLES)]
+    head = [next(rows, ("", [""]))[1] for _ in _TITLES]
     if [row[0] for row in head] != _TITLES:
         raise BundleError(
             f"{name}: the first four rows must be {', '.join(_TITLES)}, got "
             f"{', '.join(row[0][:40] for row in head)}"
         )
+    services, *whats, _ = (row[1:] for row in head)
+    measured = list(zip(*whats, strict=True))  # (metric, statistic) of each column
     columns = [
-        (names(service, f"{name}:1"), *_METRICS.get((metric, statistic), ("", 0)))
-        for service, metric, statistic in zip(*(row[1:] for row in head[:3]), strict=True)
+        (names(service, f"{name}:1"), *_METRICS.get(what, ("", 0)))
+        for service, what in zip(services, measured, strict=True)
     ]
-    unknown = Counter(what for what in zip(head[1][1:], head[2][1:], strict=True)
-                      if what not in _METRICS)  # fmt: skip
+    unknown = Counter(what for what in measured if what not in _METRICS)
     for (metric, statistic), count in sorted(unknown.items()):
         what = f"{metric} {statistic}"
         note(f"{name}: left out {counted(count, 'column')} of {what!r:.80}: no known metric")

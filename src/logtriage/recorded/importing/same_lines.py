@@ -37,7 +37,8 @@ def _copies(rows: Sequence[LogRow], files: Mapping[int, Sequence[int]]) -> Itera
         return
     same = defaultdict[object, defaultdict[int, list[int]]](lambda: defaultdict(list))
     for file, places in files.items():
-        for row, place in ((rows[place], place) for place in places):
+        for place in places:
+            row = rows[place]
             same[row.at, row.level, row.message, row.trace][file].append(place)
     shared = Counter[tuple[int, int]]()
     for by_file in same.values():

@@ -51,8 +51,9 @@ def _scrapes(changed: Mapping[int, bool]) -> dict[int, int]:
     steps = [after - before for before, after in pairwise(fresh)]
     whole = [each for each in steps if each <= _HOLE * step]
     interval = sum(whole) / max(1, len(whole))
-    is_regular = 10 * sum(abs(each - interval) < step for each in steps) >= 9 * len(steps)
-    if 5 * interval < 6 * step or not is_regular:
+    regular = sum(abs(each - interval) < step for each in steps)
+    is_each_step = 5 * interval < 6 * step  # nothing is repeated then
+    if is_each_step or 10 * regular < 9 * len(steps):
         return {}
     found: dict[int, int] = {}
     last = times[0]
@@ -65,6 +66,7 @@ def _scrapes(changed: Mapping[int, bool]) -> dict[int, int]:
 
 
 def _is_failed(labels: Labels) -> bool:
+    """Whether a counter with these labels counts failures."""
     return any(
         key.replace(".", "_") in _STATUSES
         and (value in _SPAN_FAILED or SERVER_ERROR.fullmatch(value) is not None)
@@ -161,12 +163,13 @@ class ScrapedBook:
         number, times = self._number(series), sorted(values)
         read = self._reads[number]
         read.rows += len(values)
-        read.starts.update(at for at in times[:1] if at <= (start or at))
+        if times and (not start or times[0] <= start):
+            read.starts.add(times[0])
         if len(values) > 1:
             read.moves.add([values[at] for at in times])
         if isinstance(series, Answered):
             scrapes = self._scrapes[series.values(_TARGET)]
-            for before, at in pairwise((times[:1] or [0]) + times):
+            for before, at in pairwise(times[:1] + times):  # the first value is not a new one
                 scrapes[at] = scrapes.get(at, False) or values[at] != values[before]
         for at, value in values.items():
             yield Scraped(number, 1_000_000 * at, (value,))
@@ -223,6 +226,13 @@ class ScrapedBook:
         for read, series in unclear:
             kind = Kind.COUNT if read.series.named in counters else Kind.LEVEL
             read.known = attrs.evolve(series, kind=kind)
+        self._settle_distributions()
+
+    def _settle_distributions(self) -> None:
+        """Tell the sums of distributions from other counts; note counters without a second value.
+
+        Levels and counts are told apart by now.
+        """
         counting = [(read, read.known) for read in self._reads if read.known and read.known.counts]
         halves = grouped(series.metric.half for _, series in counting if series.kind is Kind.COUNT)
         self._distributions = {key for key, ends in halves.items() if {*ends}.issuperset(PAIR)}
@@ -241,14 +251,15 @@ class ScrapedBook:
         known = [read.known for read in self._reads if read.known is not None]
         failing = {series.metric.signal for series in known if _is_failed(series.labels)}
         places = {series.metric: series.where for series in known}
-        for at, points in groupby(self._points(rows), key=lambda row: row[2].at):
-            distributions = dict[Metric, None]()
-            for (metric, kind), row in grouped(((m, kind), one) for m, kind, one in points).items():
+        for at, rows_at in groupby(self._points(rows), key=lambda row: row[2].at):
+            by_metric = grouped(((metric, kind), point) for metric, kind, point in rows_at)
+            distributions = dict[Metric, None]()  # in order of appearance
+            for (metric, kind), points in by_metric.items():
                 self.left_out.where = places.get(metric, "")
                 if kind is Kind.LEVEL:
-                    yield from book.levels(metric, row)
+                    yield from book.levels(metric, points)
                     continue
-                grown = book.grow(metric, row, delta=kind in (Kind.DELTA, Kind.SPREAD_DELTA))
+                grown = book.grow(metric, points, delta=kind in (Kind.DELTA, Kind.SPREAD_DELTA))
                 if kind in (Kind.SPREAD, Kind.SPREAD_DELTA):
                     yield from book.distributions(metric, at, grown)
                 elif kind is not Kind.SUM:
@@ -265,13 +276,11 @@ class ScrapedBook:
     ) -> Iterator[tuple[Metric, Kind, Point]]:
         """Yield the points of all rows in order of time, with their metrics and what they are."""
         fresh = {target: _scrapes(times) for target, times in self._scrapes.items()}
-        kept = {
-            number: times
-            for number, read in enumerate(self._reads)
-            if isinstance(read.series, Answered) and read.known and read.known.counts
-            if (times := fresh[read.series.values(_TARGET)])
-        }
-        if kept:
+        scrapes_of: dict[int, Mapping[int, int]] = {}  # by series; empty without repeats
+        for number, read in enumerate(self._reads):
+            if isinstance(read.series, Answered) and read.known and read.known.counts:
+                scrapes_of[number] = fresh[read.series.values(_TARGET)]
+        if any(scrapes_of.values()):
             self.left_out.note(
                 "times at which no value of a target changes are taken for repeats of a scrape, "
                 "and left out of rates"
@@ -284,15 +293,15 @@ class ScrapedBook:
                 where,
             )
         for row in rows():
-            read, scrapes = self._reads[row.instance], kept.get(row.instance)
+            read, scrapes = self._reads[row.instance], scrapes_of.get(row.instance, {})
             if (series := read.known) is None or series.metric.signal in falling:
                 continue
-            if scrapes is not None and row.at not in scrapes:
+            if scrapes and row.at not in scrapes:
                 continue
             metric, kind = series.metric, series.kind or Kind.LEVEL
             if (metric.service, metric.instance) in apart:
                 metric = attrs.evolve(metric, instance=f"{metric.instance} {row.since}")
-            over = 0 if scrapes is None else 1_000_000 * scrapes[row.at]
+            over = 1_000_000 * scrapes[row.at] if scrapes else 0
             is_first = row.at in read.starts
             about = row.nano, row.since, series.labels, row.values, series.scope
             yield metric, kind, Point(*about, over, is_first)
@@ -316,10 +325,9 @@ class ScrapedBook:
                 life.falls += value < life.value
                 life.until, life.value = row.nano, value
         apart = set[tuple[str, str]]()
-        for ((one, _), before), ((other, _), after) in pairwise(
-            sorted(lives.items(), key=itemgetter(0))
-        ):
-            if one == other and after.since <= before.until:
+        ordered = sorted(lives.items(), key=itemgetter(0))  # by series, then by beginning
+        for ((number, _), before), ((next_number, _), after) in pairwise(ordered):
+            if number == next_number and after.since <= before.until:
                 apart.add((before.series.metric.service, before.series.metric.instance))
         falling: dict[tuple[str, str], str] = {}
         for life in lives.values():

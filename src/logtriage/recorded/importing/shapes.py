@@ -135,7 +135,7 @@ def read_folder(root: Path, reader: Reader, keep: Callable[[Row], bool], unkept:
         counts.update(map(keep, table.rest()))
         _note(table.name, counts, "a row of the table", unkept, left_out)
     for path, name in json_files(root, TABLES, left_out):
-        shapes, counts = dict[str, None](), Counter()
+        shapes, counts = dict[str, None](), Counter()  # names of shapes, in order of appearance
         for document in documents(path, name, left_out):
             if _is_ours(document):
                 left_out.note(f"{name}: a bundle of recorded incidents, passed over")

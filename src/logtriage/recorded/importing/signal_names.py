@@ -1,7 +1,6 @@
 """Names of signals, which end with their units, and values in these units."""
 
 import re
-from collections.abc import Iterable
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Final
 
@@ -49,7 +48,7 @@ class SignalNames:
         self._first: dict[str, str] = {}
 
     def __call__(
-        self, service: str, metric: str, labels: Iterable[tuple[str, str]] = (), ending: str = ""
+        self, service: str, metric: str, labels: tuple[tuple[str, str], ...] = (), ending: str = ""
     ) -> tuple[str, int]:
         """The name of a metric's signal, and the signal's units per unit of the metric."""
         key = service, metric, labels, ending
@@ -95,7 +94,7 @@ def _words(text: str) -> str:
 
 
 def _unit_of(plain: str) -> tuple[str, str, int]:
-    """(name without its unit, the unit of the signal, its units per unit of the metric)."""
+    """(name without its unit, the signal's unit, its units per unit of the metric) by first fit."""
     return next(
         (plain.removesuffix(ending), unit, factor)
         for ending, unit, factor in _UNITS

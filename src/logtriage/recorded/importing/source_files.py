@@ -199,8 +199,9 @@ def _flat(document: Field) -> Iterator[Field]:
 
 
 def _values(file: IO[bytes], name: str, left_out: LeftOut) -> Iterator[tuple[int, Any]]:
+    """Yield (line number, decoded JSON) of each document, as :func:`documents` finds them."""
     lines = while_sound(lines_of(file, name, MAX_JSON_LINE), name, left_out)
-    number, line = next(((at, line) for at, line in lines if line.strip()), (0, b""))
+    number, line = next((row for row in lines if row[1].strip()), (0, b""))
     if not number:
         return
     if _is_document(line):
@@ -213,8 +214,9 @@ def _values(file: IO[bytes], name: str, left_out: LeftOut) -> Iterator[tuple[int
             limit = f"longer than {MAX_DOCUMENT >> 20} MiB"
             raise BundleError(f"{name}: {limit}, and not JSON lines")
     rows = bytes(text).splitlines() if left_out.skips_bad else []
-    if 2 * sum(map(_is_document, rows[:_SOME])) > min(len(rows), _SOME):
-        yield from _by_line(enumerate(rows, number), name, left_out)  # the first line is torn
+    head = rows[:_SOME]
+    if 2 * sum(map(_is_document, head)) > len(head):  # JSON lines, of which the first is torn
+        yield from _by_line(enumerate(rows, number), name, left_out)
         return
     try:
         yield from _one_after_another(bytes(text), name, number)
@@ -245,6 +247,7 @@ def _by_line(
 
 
 def _place_of(error: BundleError, name: str) -> str:
+    """The place ``name:line`` with which the text of an error begins."""
     line, _, _ = str(error).removeprefix(f"{name}:").partition(":")
     return f"{name}:{line}"
 

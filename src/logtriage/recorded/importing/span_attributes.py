@@ -39,23 +39,23 @@ _URL: Final = re.compile(r"\w+://(?:[^/@]*@)?([\w.-]+)")
 
 
 def span_of(
-    span: Span, name: str, said: bool | None, about: Mapping[str, object], names: Names, where: str
+    span: Span, name: str, error: bool | None, about: Mapping[str, object], names: Names, where: str
 ) -> Span:
     """The span with what its attributes say: its callee, its outcome, and whether it is a probe.
 
-    ``name`` is that of its operation. ``said``: whether its own status is an error; for None the
+    ``name`` is that of its operation. ``error``: whether its own status is an error; for None the
     answer's status of HTTP or gRPC counts, where only a server's error is a failure. A probe that
     begins a trace is INTERNAL, since no user waits for it.
     """
     http, grpc = _first(about, _HTTP), _first(about, _GRPC)
-    if said is None and (http or grpc):
-        said = SERVER_ERROR.fullmatch(http) is not None or grpc in _SERVER_FAULTS
+    if error is None and (http or grpc):
+        error = SERVER_ERROR.fullmatch(http) is not None or grpc in _SERVER_FAULTS
     peer, tier = _callee(span.kind, about, names, where)
     is_probe = span.kind == "SERVER" and not span.parent and _is_probe(name, about)
     return attrs.evolve(
         span,
-        failed=bool(said),
-        told=said is not None,
+        failed=bool(error),
+        told=error is not None,
         peer=peer,
         kind="INTERNAL" if is_probe else span.kind,
         tier=tier,
@@ -70,16 +70,16 @@ def _callee(kind: str, about: Mapping[str, object], names: Names, where: str) ->
     """
     if kind not in ("CLIENT", "PRODUCER"):
         return "", ""
-    systems = {tier: system for tier, keys in _STORES.items() if (system := _first(about, keys))}
-    tier = next(iter(systems), "")
+    stores = ((tier, _first(about, keys)) for tier, keys in _STORES.items())
+    tier, system = next((store for store in stores if store[1]), ("", ""))
     address = _first(about, _ADDRESSES)
     if peer := _first(about, _PEERS):
         return names(peer, where), tier
     if tier:
-        return names(address or systems[tier], where, is_address=True), tier
+        return names(address or system, where, is_address=True), tier
     url = _URL.match(_first(about, _URLS))
     address = address or (url[1] if url else "")
-    return names.address(address) if address and kind == "CLIENT" else "", ""
+    return (names.address(address) if address and kind == "CLIENT" else ""), ""
 
 
 def _is_probe(name: str, about: Mapping[str, object]) -> bool:

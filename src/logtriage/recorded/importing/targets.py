@@ -104,9 +104,9 @@ def _services(every: Sequence[Answered], reader: Reader) -> dict[Answered, str |
     held = defaultdict[_Target, set[str]](set)
     hosts = defaultdict[_Target, set[str]](set)
     for series in every:
-        target = key, _ = targets[series]
+        target = targets[series]
         held[target].update(filter(None, (series.workload or series.inside,)))
-        if key.endswith("job") and not series.inside:
+        if target[0].endswith("job") and not series.inside:
             hosts[target].add(_host(series))
     several = {
         target
@@ -115,7 +115,8 @@ def _services(every: Sequence[Answered], reader: Reader) -> dict[Answered, str |
     }
     services: dict[Answered, str | None] = {}
     for series in every:
-        target = key, value = targets[series]
+        target = targets[series]
+        key, value = target
         service, head = named_in(key, value)
         if key and _measures_others(series, key, service, held[target]):
             inside = ", ".join(sorted(held[target])) or "others"
@@ -123,7 +124,7 @@ def _services(every: Sequence[Answered], reader: Reader) -> dict[Answered, str |
                 f"label {key} {value!r} is a target that measures {inside}: the containers, "
                 f"pods and workloads are taken for the services ({OTHER_LABEL})"
             )
-            key = ""
+            key = ""  # it names no service
         if key and key not in CONTAINER_LABELS:
             space = _space(series, key, service) or head
             services[series] = names(service, series.where, space=space)
@@ -267,7 +268,9 @@ def _mixed(
     """
     values = defaultdict[tuple[str, str, str, str], set[str]](set)
     for series, service in services.items():
-        for key in () if series.name.startswith(CADVISOR) else _PERHAPS_PLACE:
+        if series.name.startswith(CADVISOR):
+            continue
+        for key in _PERHAPS_PLACE:
             keys = [other for other in (*sorted(places[series]), *_PERHAPS_PLACE) if other != key]
             place = " ".join(series.values(keys))
             values[service, series.name, key, place].add(series.about.get(key, ""))

@@ -77,17 +77,15 @@ def import_topology(
             entered.add(call.callee)
     if lost := sum(1 for _ in trees.orphans()):
         left_out.note(f"the parent of {counted(lost, 'span')} was not captured")
-    layout = (
-        Layout(name, tuple(_services(counts, stores, owner, left_out.note))) if counts else None
-    )
-    for service in layout.services if layout is not None else ():
+    layout = Layout(name, tuple(_services(counts, stores, owner, left_out.note)))
+    for service in layout.services:
         if service.tier == "edge" and service.name in alone - entered:
             left_out.note(
                 f"{service.name}: works by itself or on messages, and is taken for an edge"
             )
     for text in left_out.notes():
         note(text)
-    if layout is None or not any(caller for caller, _ in counts):
+    if not any(caller for caller, _ in counts):
         raise BundleError(
             f"{root}: no service calls another: expected spans (OTLP, Jaeger, Tempo or Zipkin), "
             "calls.csv, or the dependencies of Jaeger or Zipkin"
@@ -101,6 +99,7 @@ def _services(
     owner: str | None,
     note: Callable[[str], None],
 ) -> Iterator[Service]:
+    """Yield the services, edges first; their calls form no circle."""
     every = sorted({name for pair in counts for name in pair if name is not None})
     called = {callee for caller, callee in counts if caller is not None}
     # Traces may begin anywhere; users come in where nobody else calls, and if there is no such
@@ -136,7 +135,8 @@ def without_circles(
 
     called = Counter[str]()
     for (caller, callee), count in counts.items():
-        called[callee] += 0 if caller is None else count
+        if caller is not None:
+            called[callee] += count
     edges = (name for name in every if tiers[name] == "edge")
     for entry in sorted(edges, key=lambda name: (-counts.get((None, name), 0), called[name])):
         if entry in done:

@@ -65,9 +65,10 @@ def _jaeger(span: Field, processes: Field, names: Names) -> Iterator[Span | LogR
         kind=kind if kind in KINDS else "",
     )
     error, status = tags.get("error"), tags.get("otel.status_code")
-    failed = error in (True, "true") or status == "ERROR"
-    said = None if error is None and status is None else failed
-    yield span_of(row, span["operationName"].text, said, tags, names, span.where)
+    failed: bool | None = error in (True, "true") or status == "ERROR"
+    if error is None and status is None:
+        failed = None
+    yield span_of(row, span["operationName"].text, failed, tags, names, span.where)
     for log in span["logs"].items():
         fields = _tags(log["fields"])
         if fields.get("event") in _ERRORS or fields.get("level") in _ERRORS:
@@ -98,7 +99,7 @@ def zipkin_spans(span: Field, reader: Reader) -> Iterator[Span]:
     if kind not in ("", *_ZIPKIN):
         raise span["kind"].bad(", ".join(_ZIPKIN))
     tags = span["tags"].fields
-    error = span["tags"]["error"].text not in ("", "false") if "error" in span["tags"] else None
+    failed = span["tags"]["error"].text not in ("", "false") if "error" in span["tags"] else None
     row = Span(
         trace=plain_id(span["traceId"].needed),
         id=plain_id(span["id"].needed),
@@ -110,4 +111,4 @@ def zipkin_spans(span: Field, reader: Reader) -> Iterator[Span]:
         shared=span["shared"].flag,
     )
     about = tags | {"service.peer.name": span["remoteEndpoint"]["serviceName"].text}
-    yield span_of(row, span["name"].text, error, about, reader.names, span.where)
+    yield span_of(row, span["name"].text, failed, about, reader.names, span.where)
