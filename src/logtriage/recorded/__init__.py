@@ -70,11 +70,10 @@ __all__ = [
     "shipped_records",
 ]
 
-_TRAINTICKET: Final = "trainticket"
 #: The source with the incidents of ``trainticket``, with figures on request; it has no file.
 _MODELS: Final = "models"
 #: The sources of the recorded incidents that come with the package.
-SHIPPED: Final = (_TRAINTICKET, "petshop", _MODELS)
+SHIPPED: Final = ("trainticket", "petshop", _MODELS)
 
 
 @lru_cache(maxsize=len(SHIPPED))
@@ -95,7 +94,7 @@ def shipped_records(source: str = SHIPPED[0]) -> tuple[RecordedIncident, ...]:
     """The records of :func:`shipped_incidents`; raises the same."""
     if source not in SHIPPED:
         raise UnknownName("source of recorded incidents", source, SHIPPED)
-    stem = _TRAINTICKET if source == _MODELS else source
+    stem = SHIPPED[0] if source == _MODELS else source
     name = f"{stem}.jsonl.gz"
     with files("logtriage").joinpath("data", "recorded", name).open("rb") as file:
         records = read_records(file, name=name)

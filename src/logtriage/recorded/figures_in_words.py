@@ -52,18 +52,17 @@ def time_spent(service: RecordedService, called: Iterable[RecordedService], tick
     The text has the latency of its requests, the part of the median spent in it and on the way to
     it, and the latency of its callees, all as their callers saw it: of a callee, all its callers.
     """
-    own = [
+    texts = [
         *_with_usual(service, "p99_ms", "", tick),
         *_with_usual(service, "p50_ms", "median ", tick),
         *_with_usual(service, "self_ms", "in itself ", tick),
         *_with_usual(service, "network_ms", "on the way ", tick),
     ]
-    calls = [
-        text
-        for callee in called
-        for text in _with_usual(callee, "p99_ms", f"{callee.name} takes ", tick)
-    ]
-    return ", ".join((*own, *calls)) if own else ""
+    if not texts:
+        return ""
+    for callee in called:
+        texts += _with_usual(callee, "p99_ms", f"{callee.name} takes ", tick)
+    return ", ".join(texts)
 
 
 def _with_usual(service: RecordedService, name: str, label: str, tick: int) -> Iterator[str]:

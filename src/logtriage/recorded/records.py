@@ -124,10 +124,8 @@ class RecordedService:
     metrics: tuple[Metric, ...] = ()
 
     def __attrs_post_init__(self) -> None:
-        require(
-            all(figure is None or figure > 0 for figure in attrs.astuple(self.spread)),
-            "spread must be above 0",
-        )
+        spreads = attrs.astuple(self.spread)
+        require(all(value is None or value > 0 for value in spreads), "spread must be above 0")
         names = [*FIGURES, "new_errors_bp", "events_bp", *(metric.name for metric in self.metrics)]
         require(
             len(names) == len(set(names)),
@@ -148,10 +146,8 @@ class RecordedAlert:
     def __attrs_post_init__(self) -> None:
         require(bool(self.name), "name is empty")
         require(is_shown(self.name), f"name must be one printable line, got {self.name!r}")
-        require(
-            self.until is None or self.until >= self.since,
-            f"until {self.until} lies before since {self.since}",
-        )
+        is_ordered = self.until is None or self.until >= self.since
+        require(is_ordered, f"until {self.until} lies before since {self.since}")
 
 
 @attrs.frozen
@@ -199,10 +195,8 @@ class Recording:
                 require(row.service in known, f"{what}: unknown service {row.service!r}")
         ticks = [window.tick for window in self.windows]
         if ticks:
-            require(
-                ticks == list(range(ticks[0], ticks[0] + len(ticks))),
-                f"windows: ticks must follow each other, got {ticks}",
-            )
+            consecutive = list(range(ticks[0], ticks[0] + len(ticks)))
+            require(ticks == consecutive, f"windows: ticks must follow each other, got {ticks}")
             require(ticks[0] <= 0, f"windows: the first must be of tick <= 0, got {ticks[0]}")
         for window in self.windows:
             until = window.tick * self.tick_seconds
@@ -220,15 +214,9 @@ class Recording:
 
     def topology(self, name: str) -> Topology:
         """The call graph as a topology, in the order of services; may raise TopologyError."""
+        services = tuple(Service(row.name, row.tier, NO_TEAM, row.calls) for row in self.services)
         return Topology(
-            name=name,
-            teams=(NO_TEAM,),
-            services=tuple(
-                Service(service.name, service.tier, NO_TEAM, service.calls)
-                for service in self.services
-            ),
-            tiers=TIERS,
-            remedies=REMEDIES,
+            name=name, teams=(NO_TEAM,), services=services, tiers=TIERS, remedies=REMEDIES
         )
 
 

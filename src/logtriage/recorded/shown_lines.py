@@ -1,6 +1,5 @@
 """The choice of log lines to show: by level, novelty and a hash, never by the truth."""
 
-from collections import defaultdict
 from collections.abc import Iterable
 from itertools import zip_longest
 from typing import Final
@@ -62,12 +61,10 @@ def _merge(lines: Iterable[RecordedLine]) -> list[RecordedLine]:
 
 def lines_by_service(lines: Iterable[RecordedLine]) -> dict[str, tuple[LogLine, ...]]:
     """The :data:`SERVICE_LINES` loudest and new lines of each service, in order of time."""
-    kept: defaultdict[str, list[RecordedLine]] = defaultdict(list)
-    for line in sorted(_merge(lines), key=_loudest_first):
-        kept[line.service].append(line)
+    loudest = grouped((line.service, line) for line in sorted(_merge(lines), key=_loudest_first))
     return {
         service: tuple(map(_shown, _by_time(rows[:SERVICE_LINES])))
-        for service, rows in kept.items()
+        for service, rows in loudest.items()
     }
 
 

@@ -256,14 +256,10 @@ def borrowed(services: Sequence[RecordedService]) -> dict[str, tuple[int, int]]:
     """
     pooled = {}
     for name in COMPARABLE:
-        values: list[int] = []
-        spreads: list[int] = []
-        for service in services:
-            value, spread = getattr(service.baseline, name), getattr(service.spread, name)
-            if value is not None and spread is not None:
-                values.append(value)
-                spreads.append(spread)
-        if len(values) >= ENOUGH:
+        pairs = [(getattr(row.baseline, name), getattr(row.spread, name)) for row in services]
+        known = [pair for pair in pairs if None not in pair]
+        if len(known) >= ENOUGH:
+            values, spreads = zip(*known, strict=True)
             middle = median_high(values)
             differ = sqrt(sum((value - middle) ** 2 for value in values) / len(values))
             pooled[name] = middle, max(1, round(hypot(median_high(spreads), differ)))

@@ -139,9 +139,8 @@ def _windows(
     if not logs:
         return ()
     known = {(row.service, row.event) for row in usual}
-    windows: dict[int, dict[tuple[str, str], RecordedLine]] = {
-        tick: {} for tick in range(-LOG_HISTORY, last + 1)
-    }
+    ticks = range(-LOG_HISTORY, last + 1)
+    windows: dict[int, dict[tuple[str, str], RecordedLine]] = {tick: {} for tick in ticks}
     for row in sorted(logs, key=lambda row: (row.at, row.service, row.message)):
         # The window of a tick ends when the tick begins.
         window = windows.get((row.at - opened) // (1000 * tick_seconds) + 1)

@@ -186,9 +186,7 @@ def renamed(row: AnyRow, names: Mapping[str, str]) -> AnyRow:
     if not names:
         return row
     now = {field: getattr(row, field, None) for field in _SERVICES}
-    changed: dict[str, Any] = {
-        field: names[name] for field, name in now.items() if name is not None and name in names
-    }
+    changed: dict[str, Any] = {field: names[name] for field, name in now.items() if name in names}
     return attrs.evolve(row, **changed) if changed else row
 
 

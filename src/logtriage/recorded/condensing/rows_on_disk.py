@@ -66,18 +66,13 @@ class RowStore:
 
         Changes are those that were last seen up to :data:`CHANGES_MS` earlier.
         """
-        kinds = {
-            "logs": raw_rows.LogRow,
-            "calls": raw_rows.Call,
-            "usage": raw_rows.Usage,
-            "samples": raw_rows.Sample,
-        }
-        rows: dict[str, Any] = {
-            name: tuple(self._kept(kind, since, until)) for name, kind in kinds.items()
-        }
-        changes = self._kept(raw_rows.ChangeRow, since - CHANGES_MS, until, seen="until")
-        rows["changes"] = tuple(changes)
-        return Rows(**rows)
+        return Rows(
+            logs=tuple(self._kept(raw_rows.LogRow, since, until)),
+            calls=tuple(self._kept(raw_rows.Call, since, until)),
+            usage=tuple(self._kept(raw_rows.Usage, since, until)),
+            samples=tuple(self._kept(raw_rows.Sample, since, until)),
+            changes=tuple(self._kept(raw_rows.ChangeRow, since - CHANGES_MS, until, seen="until")),
+        )
 
     def spans(self, since: int, until: int) -> Iterator[Span]:
         """The spans with ``since <= at < until`` that were kept."""

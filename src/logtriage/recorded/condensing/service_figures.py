@@ -39,9 +39,8 @@ FLOOR_MS: Final = ALERT_LATENCY_MS // 10
 #: Standard deviations from the median of a normal distribution to its p90.
 _P90_SIGMAS: Final = 1.2816
 _at: Final = attrgetter("at")
-#: Figures that come from samples of resource use: beside calls, and at services without calls.
-SAMPLED_BESIDE_CALLS: Final = ("cpu_bp",)
-SAMPLED_ALONE: Final = ("calls", "p99_ms", "cpu_bp")
+#: Figures that come from samples of resource use, by whether there are figures of calls.
+SAMPLED: Final = {True: ("cpu_bp",), False: ("calls", "p99_ms", "cpu_bp")}
 #: The name of the edge among services.
 EDGE: Final = ""
 Timed = TypeVar("Timed", Call, LogRow, Usage, Sample)
@@ -189,7 +188,7 @@ def overall(rows: ServiceRows) -> Measure:
     figures = figures_of(rows, stretches[0][0], stretches[-1][1] + 1) if stretches else {}
     if figures and rows.traced.minutes is not None:
         figures["calls"] = len(rows.calls) // rows.traced.minutes
-    for name in SAMPLED_BESIDE_CALLS if figures else SAMPLED_ALONE:
+    for name in SAMPLED[bool(figures)]:
         known = _measured(rows.usage, name)
         figures[name] = median_low(known) if known else None
     return Measure(**figures)

@@ -11,8 +11,7 @@ from logtriage.recorded.condensing.log_events import Requests, Shifted, most_shi
 from logtriage.recorded.condensing.raw_rows import Rows, Sample, Usage
 from logtriage.recorded.condensing.service_figures import (
     ENOUGH,
-    SAMPLED_ALONE,
-    SAMPLED_BESIDE_CALLS,
+    SAMPLED,
     SPAN_MS,
     ServiceRows,
     covered,
@@ -39,10 +38,8 @@ class Clock:
         #: Figures are taken over the minute before a tick, or over a longer tick.
         self._span_ms = max(SPAN_MS, self._tick_ms)
         self.traced, self.logged = covered(rows)
-        until = max(
-            (cover.until for cover in (self.traced, self.logged) if cover.until is not None),
-            default=opened,
-        )
+        ends = [cover.until for cover in (self.traced, self.logged) if cover.until is not None]
+        until = max(ends, default=opened)
         #: The last tick with at least half of its log window recorded, 0 at least ...
         self.last_logged = max(0, (until - opened + self._tick_ms // 2) // self._tick_ms)
         #: ... and with at least half of the minute of its figures.
@@ -59,7 +56,7 @@ class Clock:
 
     def series(self, rows: ServiceRows) -> Series:
         """The columns of one service, or of the edge."""
-        sampled = SAMPLED_BESIDE_CALLS if rows.calls else SAMPLED_ALONE
+        sampled = SAMPLED[bool(rows.calls)]
         columns: dict[str, Sequence[int | None]] = {}
         if rows.calls:
             figures = [
@@ -68,11 +65,7 @@ class Clock:
             ]
             columns = {name: [each.get(name) for each in figures] for name in FIGURES}
         columns |= {name: self.sampled(_samples_of(rows.usage, name)) for name in sampled}
-        known = {
-            name: tuple(column)
-            for name, column in columns.items()
-            if any(value is not None for value in column)
-        }
+        known = {name: tuple(column) for name, column in columns.items() if set(column) != {None}}
         return Series(**known)
 
     def shifts(self, requests: Requests, usual: Requests) -> tuple[Shift, Shift]:

@@ -121,16 +121,10 @@ def _of_labels(
     labels: Field, since: int, until: int | None, seen: int, own: str | None, key: str = ""
 ) -> SentAlert:
     prefix = "exported_" if "exported_namespace" in labels else ""
-    return SentAlert(
-        key or json.dumps(labels.value, sort_keys=True),
-        labels["alertname"].needed,
-        _labelled(labels, own),
-        since,
-        until,
-        seen,
-        pod=labels["pod"].text,
-        space=labels[f"{prefix}namespace"].text,
-    )
+    key = key or json.dumps(labels.value, sort_keys=True)  # all its labels tell an alert apart
+    name, services = labels["alertname"].needed, _labelled(labels, own)
+    pod, space = labels["pod"].text, labels[f"{prefix}namespace"].text
+    return SentAlert(key, name, services, since, until, seen, pod=pod, space=space)
 
 
 def prometheus_alerts(document: Field, reader: Reader) -> Iterator[SentAlert]:

@@ -122,10 +122,8 @@ class _Metrics:
         """Yield the CPU and the latency of a row, and keep its other numbers."""
         at = row["time"].needed_time
         service = self.reader.names(row["service"].needed, row.where)
-        figures = dict[str, int]()
-        for column, (_, factor) in _FIGURES.items():
-            if (value := _number(row[column], factor)) is not None:
-                figures[column] = value
+        cells = {column: _number(row[column], factor) for column, (_, factor) in _FIGURES.items()}
+        figures = {column: value for column, value in cells.items() if value is not None}
         signals = dict(self._signals(row, service))
         instance = " ".join(row[column].text for column in INSTANCES)
         before = dict[str, int]()  # how many values of this time each column had before

@@ -265,18 +265,15 @@ class SeriesBook:
 
 def _by_side(grown: Mapping[_Key, _Growth], *, delta: bool = False) -> list[Side]:
     """Growth by side of the call; for deltas, whose points grow apart, since when is 0."""
-    sides = grouped(
+    by_side = grouped(
         (tuple(label for label in labels if label[0] in _SIDES), (labels, growth))
         for (labels, _), growth in grown.items()
     )
-    return [
-        (
-            side,
-            0 if delta else min(growth.since for _, growth in every),
-            [(labels, growth.rates) for labels, growth in every],
-        )
-        for side, every in sides.items()
-    ]
+    sides: list[Side] = []
+    for side, every in by_side.items():
+        since = 0 if delta else min(growth.since for _, growth in every)
+        sides.append((side, since, [(labels, growth.rates) for labels, growth in every]))
+    return sides
 
 
 def _in_words(unit: str) -> str:

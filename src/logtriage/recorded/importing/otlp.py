@@ -225,9 +225,8 @@ def _quantile(row: Field, series: Series, at: int, reader: Reader) -> Iterator[S
     )
     if not isnan(quantile) and not isnan(value):
         labels = (*series.labels, ("quantile", f"p{100 * quantile:g}"))
-        yield reader.scraped.point(
-            attrs.evolve(series, labels=labels, kind=Kind.LEVEL), at, 0, value
-        )
+        level = attrs.evolve(series, labels=labels, kind=Kind.LEVEL)
+        yield reader.scraped.point(level, at, 0, value)
 
 
 def _or_nan(field: Field) -> float:

@@ -67,11 +67,8 @@ def _scrapes(changed: Mapping[int, bool]) -> dict[int, int]:
 
 def _is_failed(labels: Labels) -> bool:
     """Whether a counter with these labels counts failures."""
-    return any(
-        key.replace(".", "_") in _STATUSES
-        and (value in _SPAN_FAILED or SERVER_ERROR.fullmatch(value) is not None)
-        for key, value in labels
-    )
+    statuses = [value for key, value in labels if key.replace(".", "_") in _STATUSES]
+    return any(value in _SPAN_FAILED or SERVER_ERROR.fullmatch(value) for value in statuses)
 
 
 class Kind(StrEnum):
@@ -208,9 +205,8 @@ class ScrapedBook:
             series = read.series
             if isinstance(series, Series):
                 service = names.get(series.metric.service, series.metric.service)
-                read.known = attrs.evolve(
-                    series, metric=attrs.evolve(series.metric, service=service)
-                )
+                metric = attrs.evolve(series.metric, service=service)
+                read.known = attrs.evolve(series, metric=metric)
             elif series in metric_of:
                 read.known = Series(*metric_of[series], None, series.where)
         known = [(read, read.known) for read in self._reads if read.known is not None]
@@ -229,10 +225,7 @@ class ScrapedBook:
         self._settle_distributions()
 
     def _settle_distributions(self) -> None:
-        """Tell the sums of distributions from other counts; note counters without a second value.
-
-        Levels and counts are told apart by now.
-        """
+        """Tell the sums of distributions from other counts; note counters with a single value."""
         counting = [(read, read.known) for read in self._reads if read.known and read.known.counts]
         halves = grouped(series.metric.half for _, series in counting if series.kind is Kind.COUNT)
         self._distributions = {key for key, ends in halves.items() if {*ends}.issuperset(PAIR)}

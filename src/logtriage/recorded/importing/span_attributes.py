@@ -52,14 +52,9 @@ def span_of(
         error = SERVER_ERROR.fullmatch(http) is not None or grpc in _SERVER_FAULTS
     peer, tier = _callee(span.kind, about, names, where)
     is_probe = span.kind == "SERVER" and not span.parent and _is_probe(name, about)
-    return attrs.evolve(
-        span,
-        failed=bool(error),
-        told=error is not None,
-        peer=peer,
-        kind="INTERNAL" if is_probe else span.kind,
-        tier=tier,
-    )
+    kind = "INTERNAL" if is_probe else span.kind
+    told = error is not None
+    return attrs.evolve(span, failed=bool(error), told=told, peer=peer, kind=kind, tier=tier)
 
 
 def _callee(kind: str, about: Mapping[str, object], names: Names, where: str) -> tuple[str, str]:

@@ -108,11 +108,8 @@ def _services(every: Sequence[Answered], reader: Reader) -> dict[Answered, str |
         held[target].update(filter(None, (series.workload or series.inside,)))
         if target[0].endswith("job") and not series.inside:
             hosts[target].add(_host(series))
-    several = {
-        target
-        for target, found in hosts.items()
-        if len(found) > 1 and not names.is_named(named_in(*target)[0])
-    }
+    shared = [target for target, found in hosts.items() if len(found) > 1]
+    several = {target for target in shared if not names.is_named(named_in(*target)[0])}
     services: dict[Answered, str | None] = {}
     for series in every:
         target = targets[series]
@@ -211,11 +208,8 @@ def settled(
     metrics: dict[Answered, tuple[Metric, Labels]] = {}
     for series, service in final.items():
         about = series.about
-        place = places[series] | {
-            key
-            for key in _PERHAPS_PLACE
-            if key in about and (service, series.name, key) not in mixed
-        }
+        perhaps = (key for key in _PERHAPS_PLACE if (service, series.name, key) not in mixed)
+        place = places[series].union(key for key in perhaps if key in about)
         others = [
             (key, value)
             for key, value in series.labels

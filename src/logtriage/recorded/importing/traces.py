@@ -65,9 +65,8 @@ def _jaeger(span: Field, processes: Field, names: Names) -> Iterator[Span | LogR
         kind=kind if kind in KINDS else "",
     )
     error, status = tags.get("error"), tags.get("otel.status_code")
-    failed: bool | None = error in (True, "true") or status == "ERROR"
-    if error is None and status is None:
-        failed = None
+    is_known = error is not None or status is not None
+    failed = (error in (True, "true") or status == "ERROR") if is_known else None
     yield span_of(row, span["operationName"].text, failed, tags, names, span.where)
     for log in span["logs"].items():
         fields = _tags(log["fields"])
