@@ -270,6 +270,7 @@ class _Capture:
         rows, early = self.store.between(since, until), self.store.between(since - STALE_MS, since)
         usage = mean_usage((*early.usage, *rows.usage))
         samples = means(without_holes((*early.samples, *rows.samples)))
+        changes = tuple(self._changes(name, rows.changes))
         # Lines with one key are the same; a line without a key is like no other.
         keyed = {row.key or number: row for number, row in enumerate(rows.logs)}
         logs = tuple(without_copies(tuple(keyed.values())))
@@ -280,7 +281,7 @@ class _Capture:
             calls=rows.calls + calls,
             usage=tuple(row for row in usage if row.at >= since),
             samples=tuple(row for row in samples if row.at >= since),
-            changes=tuple(self._changes(name, rows.changes)),
+            changes=changes,
             graph=tuple(sorted(self.graph)),
         )
 
