@@ -314,6 +314,9 @@ def test_documents_may_span_lines_and_follow_each_other(small: Path) -> None:
         "".join(f"{json.dumps(json.loads(line), indent=2)}\n" for line in lines)
     )
     assert imported(small) == (expected, [])
+    with (small / "logs.jsonl").open("a") as file:
+        file.write("\ufeff\n")  # an empty file with a mark of byte order was appended
+    assert imported(small) == (expected, [])
     (small / "logs.jsonl").rename(small / "shop.log")
     assert imported(small) == (expected, [])
 

@@ -255,7 +255,8 @@ def _place_of(error: BundleError, name: str) -> str:
 def _one_after_another(text: bytes, name: str, number: int) -> Iterator[tuple[int, Any]]:
     """Yield documents that span lines, each with the line at which it begins."""
     try:
-        content, at, line = text.decode(json.detect_encoding(text)).rstrip(), 0, number
+        content = text.decode(json.detect_encoding(text)).rstrip().rstrip(_BETWEEN)
+        at, line = 0, number
         while at < len(content):
             before = at
             while content[at] in _BETWEEN:
