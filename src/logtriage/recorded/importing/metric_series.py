@@ -226,6 +226,7 @@ class SeriesBook:
             yield from self._mean(metric, at, side)
 
     def _mean(self, metric: Metric, at: int, side: Side) -> Iterator[Sample]:
+        """Yield the mean of a side's counts and sums per second, where both are known."""
         sides, since, rates = side
         count = sum(count for _, (count, _) in rates)
         total = sum(total for _, (_, total) in rates)

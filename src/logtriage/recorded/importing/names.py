@@ -151,16 +151,15 @@ class Names:
         self._known_spaces = {match[2] for match in sure}.union(*self._spaces.values())
         hosts = {plain: host for plain, name in originals if (host := self._host(plain, name))}
         for plain, (service, space) in hosts.items():
-            # Namespaces of the service: as its hosts name them, and as they were recorded.
-            near = {other for same, other in hosts.values() if same == service and other}
-            homes = self._spaces.get(self.known(service) or "") or near
-            is_alone = len(homes) == 1 or len(near) == 1  # nothing else has the name
+            host_spaces = {other for same, other in hosts.values() if same == service and other}
+            homes = self._spaces.get(self.known(service) or "") or host_spaces
+            is_alone = len(homes) == 1 or len(host_spaces) == 1  # nothing else has the name
             if not space or (space in homes and is_alone):
                 final = self.known(service) or self(service, is_address=True)
                 why = "the name is that of its host in Kubernetes"
             else:
                 final = self(f"{service}.{space}", is_address=True)
-                others = ", ".join(sorted((homes | near) - {space}))
+                others = ", ".join(sorted((homes | host_spaces) - {space}))
                 why = f"{service!r} is in namespace {others}, too"
             self._fold(plain, final, why)
         for plain, name in originals:

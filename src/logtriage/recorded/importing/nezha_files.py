@@ -89,8 +89,8 @@ class Source:
             # The published metrics there are those of the whole day, faults and all.
             used = self._metrics(folder / "metric")
             self._usual[date] = Rows(
-                logs=self._logs(self._minutes(folder / "log", date)),
-                calls=self._calls(self._minutes(folder / "trace", date)),
+                logs=self._logs(self._files_by_minute(folder / "log", date)),
+                calls=self._calls(self._files_by_minute(folder / "trace", date)),
                 usage=self._quiet(used.usage),
                 edge_usage=self._quiet(used.edge_usage),
             )
@@ -104,7 +104,7 @@ class Source:
             if not any(-BEFORE_MS < row.at - fault < AFTER_MS for fault in self._injected)
         )
 
-    def _minutes(self, folder: Path, date: str) -> _Files:
+    def _files_by_minute(self, folder: Path, date: str) -> _Files:
         name = rf"([01]\d|2[0-3])_([0-5]\d)_{folder.name}\.csv(\.gz)?"
         return [
             (inside(self.root, file), datetime.fromisoformat(f"{date}T{row[1]}:{row[2]}+00:00"))

@@ -220,9 +220,8 @@ def _number(point: Field, metric: Metric, reader: Reader) -> float | None:
 
 def _quantile(row: Field, series: Series, at: int, reader: Reader) -> Iterator[Scraped]:
     # As protobuf has it, 0 is not written.
-    quantile, value = (
-        0.0 if row[name].value is None else _or_nan(row[name]) for name in ("quantile", "value")
-    )
+    quantile = _or_nan(row["quantile"]) if "quantile" in row else 0.0
+    value = _or_nan(row["value"]) if "value" in row else 0.0
     if not isnan(quantile) and not isnan(value):
         labels = (*series.labels, ("quantile", f"p{100 * quantile:g}"))
         level = attrs.evolve(series, labels=labels, kind=Kind.LEVEL)

@@ -150,8 +150,8 @@ def samples(root: Path, folder: Path, names: Names, note: Note) -> Iterator[Samp
             f"{name}: the first four rows must be {', '.join(_TITLES)}, got "
             f"{', '.join(row[0][:40] for row in head)}"
         )
-    services, *whats, _ = (row[1:] for row in head)
-    measured = list(zip(*whats, strict=True))  # (metric, statistic) of each column
+    services, metrics, statistics, _ = (row[1:] for row in head)
+    measured = list(zip(metrics, statistics, strict=True))
     columns = [
         (names(service, f"{name}:1"), *_METRICS.get(what, ("", 0)))
         for service, what in zip(services, measured, strict=True)

@@ -157,7 +157,7 @@ class ScrapedBook:
 
         ``start`` is the first time of its document.
         """
-        number, times = self._number(series), sorted(values)
+        number, times = self._number_of(series), sorted(values)
         read = self._reads[number]
         read.rows += len(values)
         if times and (not start or times[0] <= start):
@@ -173,7 +173,7 @@ class ScrapedBook:
 
     def point(self, series: Series, at: int, since: int, *values: float) -> Scraped:
         """The row of a point of OTLP; times are in Unix ns."""
-        number = self._number(series)
+        number = self._number_of(series)
         self._reads[number].rows += 1
         return Scraped(number, at, values, since)
 
@@ -181,7 +181,7 @@ class ScrapedBook:
         """Leave out a value of OTLP that is NaN."""
         self._nan.setdefault(metric.signal, where)
 
-    def _number(self, series: Answered | Series) -> int:
+    def _number_of(self, series: Answered | Series) -> int:
         number = self._numbers.setdefault(series, len(self._reads))
         if number == len(self._reads):
             self._reads.append(_Read(series))

@@ -133,17 +133,17 @@ def read_folder(root: Path, reader: Reader, keep: Callable[[Row], bool], unkept:
             left_out.where = record.where
             counts.update(map(keep, sound(record, table.read, left_out)))
         counts.update(map(keep, table.rest()))
-        _note(table.name, counts, "a row of the table", unkept, left_out)
+        _note_idle(table.name, counts, "a row of the table", unkept, left_out)
     for path, name in json_files(root, TABLES, left_out):
         shapes, counts = dict[str, None](), Counter()  # names of shapes, in order of appearance
         for document in documents(path, name, left_out):
-            if _is_ours(document):
+            if _is_bundle(document):
                 left_out.note(f"{name}: a bundle of recorded incidents, passed over")
                 break
             left_out.where = document.where
             counts.update(map(keep, sound(document, partial(_read, reader, shapes), left_out)))
         else:
-            _note(name, counts, ", ".join(shapes) or "no document", unkept, left_out)
+            _note_idle(name, counts, ", ".join(shapes) or "no document", unkept, left_out)
 
 
 def _read(reader: Reader, shapes: dict[str, None], document: Field) -> Iterable[Row]:
@@ -154,13 +154,13 @@ def _read(reader: Reader, shapes: dict[str, None], document: Field) -> Iterable[
     return shape.read(document, reader)
 
 
-def _note(name: str, counts: Counter[bool], what: str, unkept: str, left_out: LeftOut) -> None:
+def _note_idle(name: str, counts: Counter[bool], what: str, unkept: str, left_out: LeftOut) -> None:
     if not counts:
         left_out.note(f"{name}: nothing came of it: {what}")
     elif not counts[True]:
         left_out.add(unkept, f"{name}:1", counts.total())
 
 
-def _is_ours(document: Field) -> bool:
+def _is_bundle(document: Field) -> bool:
     schema = document.value.get("schema") if isinstance(document.value, dict) else None
     return isinstance(schema, str) and schema.startswith(_OURS)

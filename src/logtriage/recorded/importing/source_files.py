@@ -205,7 +205,7 @@ def _values(file: IO[bytes], name: str, left_out: LeftOut) -> Iterator[tuple[int
     if not number:
         return
     if _is_document(line):
-        yield from _by_line(chain(((number, line),), lines), name, left_out)
+        yield from _values_by_line(chain(((number, line),), lines), name, left_out)
         return
     text = bytearray(line)
     for _, more in lines:
@@ -216,7 +216,7 @@ def _values(file: IO[bytes], name: str, left_out: LeftOut) -> Iterator[tuple[int
     rows = bytes(text).splitlines() if left_out.skips_bad else []
     head = rows[:_SOME]
     if 2 * sum(map(_is_document, head)) > len(head):  # JSON lines, of which the first is torn
-        yield from _by_line(enumerate(rows, number), name, left_out)
+        yield from _values_by_line(enumerate(rows, number), name, left_out)
         return
     try:
         yield from _one_after_another(bytes(text), name, number)
@@ -234,7 +234,7 @@ def while_sound(
         left_out.bad(error, _place_of(error, name))
 
 
-def _by_line(
+def _values_by_line(
     lines: Iterable[tuple[int, bytes]], name: str, left_out: LeftOut
 ) -> Iterator[tuple[int, Any]]:
     for number, line in lines:
