@@ -185,7 +185,7 @@ def renamed(row: AnyRow, names: Mapping[str, str]) -> AnyRow:
     """The row with its services renamed as ``names`` says; other names stay."""
     if not names:
         return row
-    now = {field: getattr(row, field, None) for field in _SERVICES}
+    now: dict[str, Any] = {field: getattr(row, field, None) for field in _SERVICES}
     changed: dict[str, Any] = {field: names[name] for field, name in now.items() if name in names}
     return attrs.evolve(row, **changed) if changed else row
 
