@@ -105,7 +105,7 @@ class ChatEndpoint:
             "max_retries": retries,
         }
         sampling = {"temperature": temperature, "seed": seed}
-        self._request = {name: value for name, value in sampling.items() if value is not None}
+        self._sampling = {name: value for name, value in sampling.items() if value is not None}
         self._shared = _Shared(max_tokens)
         self._extra = dict(extra or {})
         self._begin()
@@ -176,8 +176,10 @@ class ChatEndpoint:
             message: dict[str, Any] = {"role": "assistant", "content": text}
             if calls := _calls_of(choice.message):
                 message["tool_calls"] = calls
-            thoughts = {name: getattr(choice.message, name, None) for name in THOUGHTS}
-            message |= {name: text for name, text in thoughts.items() if text and type(text) is str}
+            for name in THOUGHTS:
+                thought = getattr(choice.message, name, None)
+                if thought and type(thought) is str:
+                    message[name] = thought
         except (AttributeError, TypeError, ValueError, IndexError):  # the client checks nothing
             raise self._failed("the answer is no chat completion") from None
         used = getattr(answer, "usage", None)
@@ -194,11 +196,12 @@ class ChatEndpoint:
         return message
 
     def _complete(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> tuple[Any, int]:
+        """The client's unchecked answer, and how often it sent the request again."""
         request: dict[str, Any] = {
             "model": self.model,
             "messages": [dict(message) for message in messages],
             "extra_body": self._extra or None,
-            **self._request,
+            **self._sampling,
             **more,
         }
         field = self._shared.field  # another thread may change it meanwhile
@@ -211,13 +214,15 @@ class ChatEndpoint:
             self._shared.field = _NEWER
             return self._create(request, _NEWER)
         except (openai.OpenAIError, ValueError) as error:  # ValueError: an answer that is no JSON
-            lost = isinstance(error, openai.APIConnectionError)
-            status = getattr(error, "status_code", 503 if lost else 0)
-            if status in (408, 409, 429) or status > 499:  # the client sent it again
+            has_no_answer = isinstance(error, openai.APIConnectionError)
+            status = getattr(error, "status_code", 0)
+            # These the client sends again, until no retry is left.
+            if has_no_answer or status in (408, 409, 429) or status > 499:
                 self._count(Usage(retries=self._options["max_retries"]))
             raise self._failed(_reason(error, request)) from error
 
     def _failed(self, why: str) -> EndpointError:
+        """The error of a failed request; the first is kept for all copies."""
         failure = f"{self!r}: {why}"
         self._shared.failure = self._shared.failure or failure
         return EndpointError(failure)
@@ -229,6 +234,7 @@ class ChatEndpoint:
 
 
 def _reason(error: Exception, request: Mapping[str, Any]) -> str:
+    """Why a request failed, with a hint where the cause is likely a wrong option."""
     reason = f"{type(error).__name__}: {error}"
     if not isinstance(error, openai.OpenAIError):
         reason = f"the answer is no chat completion ({reason})"

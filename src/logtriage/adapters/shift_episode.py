@@ -96,7 +96,9 @@ class ShiftEpisode(TextEpisode):
     @property
     def stop(self) -> str | None:
         """Why the episode has stopped, ``over`` or ``error``; None while it goes on."""
-        return ERROR if self.error is not None else OVER if self.state.is_over else None
+        if self.error is not None:
+            return ERROR
+        return OVER if self.state.is_over else None
 
     @property
     def grade(self) -> ShiftGrade:

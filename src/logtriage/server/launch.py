@@ -77,6 +77,7 @@ class FairServer(uvicorn.Server):
             self._announce(f"serving on http://{f'[{host}]' if ':' in host else host}:{port}")
 
     async def _accept(self, listening: socket.socket) -> None:
+        """Accept the connections of a socket for ever, each in a turn of their common share."""
         loop, share = asyncio.get_running_loop(), Share(is_session=False)
         make = partial(
             self.config.http_protocol_class,  # type: ignore[arg-type]
@@ -116,13 +117,16 @@ def _listen(host: str, port: int) -> list[socket.socket]:
     for family, *_, address in socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     ):
-        at = address[0], port or (listening[0].getsockname()[1] if listening else 0)  # one port
+        if listening:  # for port 0 the first address takes a free one, and all others the same
+            port = listening[0].getsockname()[1]
+        at = address[0], port
         try:
             listening.append(socket.create_server(at, family=family, backlog=_BACKLOG))
         except OSError as error:
             failure = error
             if error.errno not in _NO_SUCH_ADDRESS:
                 break
+    # Without IPv6 it suffices to listen at the other addresses.
     if failure is not None and not (listening and failure.errno in _NO_SUCH_ADDRESS):
         for bound in listening:
             bound.close()

@@ -97,10 +97,10 @@ class Ledger:
 
     def transcripts(self) -> list[Transcript]:
         """The transcripts of the run, in the order of the attempts; InvalidInput if it has none."""
-        every = self._rows()
-        rows = [row for row in every if row["run"] == self._run]
+        all_rows = self._rows()
+        rows = [row for row in all_rows if row["run"] == self._run]
         if not rows:
-            runs = ", ".join(sorted({row["run"] for row in every})) or "none"
+            runs = ", ".join(sorted({row["run"] for row in all_rows})) or "none"
             raise InvalidInput(f"run: {self._run!r} has no attempt in {self._path}; runs: {runs}")
         return list(_transcripts(rows))
 
@@ -122,6 +122,7 @@ class Ledger:
             ) from None
 
     def _rows(self) -> list[dict[str, Any]]:
+        """The rows of all runs. A last line that a crash cut short is removed from the file."""
         content = self._path.read_bytes()
         *lines, rest = content.split(b"\n")
         rows = [self._row(number, line) for number, line in enumerate(lines, start=1)]
@@ -138,9 +139,12 @@ class Ledger:
         return rows
 
     def _row(self, number: int, line: bytes) -> dict[str, Any]:
+        """The row in a line; InvalidInput names the line if it is no row."""
         try:
             row = json.loads(line)
-            texts = [row["run"], *([row["seal"], row["incident"]] if "incident" in row else [])]
+            texts = [row["run"]]
+            if "incident" in row:
+                texts += [row["seal"], row["incident"]]
             if not all(isinstance(text, str) for text in texts):
                 raise TypeError("run, seal and incident must be strings")
             if "transcript" in row:
@@ -155,6 +159,7 @@ class Ledger:
 
 
 def _transcripts(rows: list[dict[str, Any]]) -> Iterable[Transcript]:
+    """A transcript for each attempt in a run's rows, without actions if it was not finished."""
     played = [structure_transcript(row["transcript"]) for row in rows if "transcript" in row]
     by_attempt = {(transcript.seal, transcript.incident): transcript for transcript in played}
     for row in rows:
@@ -165,6 +170,7 @@ def _transcripts(rows: list[dict[str, Any]]) -> Iterable[Transcript]:
 
 
 def _locked(path: Path) -> int:
+    """The descriptor of the file, made if missing; InvalidInput if another process holds it."""
     is_new = not path.exists()
     descriptor = open_here(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     try:

@@ -92,7 +92,8 @@ class Chat:
     @cached_property
     def hand_over(self) -> int | None:
         """The id of the token that hands over; None without action tokens."""
-        return next((number for number, word in self.actions.items() if word == "hand_over"), None)
+        ids = {word: token_id for token_id, word in self.actions.items()}
+        return ids.get("hand_over")
 
     def begin(self, incident: Incident) -> tuple[Episode, list[int]]:
         """A new episode, and the ids of its opening, up to where the model writes."""

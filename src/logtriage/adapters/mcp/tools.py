@@ -42,7 +42,7 @@ class Seats:
     @asynccontextmanager
     async def session(self, _: object) -> AsyncIterator[Callable[[Any], Place]]:
         """Yield a function from a request to its seat; leave the session's own seat at the end."""
-        own: list[Place] = []
+        own: list[Place] = []  # at most one
 
         def seat_for(request: Any) -> Place:
             name = None if request is None else request.query_params.get(SEAT)
@@ -108,6 +108,7 @@ def _result(text: str, *, failed: bool = False) -> CallToolResult:
 
 
 def _usage_of(meta: Any) -> Usage | None:
+    """The usage that a call's ``_meta`` states; None if there is none that makes sense."""
     usage = None if meta is None else (meta.model_extra or {}).get(USAGE)
     if not isinstance(usage, dict):
         return None

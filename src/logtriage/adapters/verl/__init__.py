@@ -82,9 +82,9 @@ def rewards_of(episode: Episode) -> dict[str, float]:
     grade = episode.grade
     if grade.score is None:
         raise InvalidInput(f"an episode without a grade has no reward ({episode.error})")
-    none = dict.fromkeys(gdpo_reward_keys(get_rubric(grade.rubric)), 0.0)
+    zeros = dict.fromkeys(gdpo_reward_keys(get_rubric(grade.rubric)), 0.0)
     shares = {f"{PREFIX}_{name}": share for name, share in episode.by_criterion.items()}
-    return {"score": grade.score, **none, **shares}
+    return {"score": grade.score, **zeros, **shares}
 
 
 def compute_score(
