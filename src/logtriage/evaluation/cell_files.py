@@ -162,9 +162,13 @@ class UnderWay:
         refuse_link(self._path)
         mend(self._path)
         self.left: dict[str, list[Any]] = {}
-        for line in read_lines(self._path):
-            row = json.loads(line)
-            self.left.setdefault(row["episode"], []).extend(row["done"])
+        for number, line in enumerate(read_lines(self._path), start=1):
+            try:
+                row = json.loads(line)
+                self.left.setdefault(row["episode"], []).extend(row["done"])
+            except (ValueError, KeyError, TypeError):
+                why = "no line of a journal of open episodes"
+                raise TranscriptError(why, source=str(self._path), line=number) from None
         self._open: set[str] = set()
 
     def add(self, name: str, *done: Any) -> None:
