@@ -35,7 +35,7 @@ def records_of(source: str) -> Records:
         UnknownName: for what is neither a file nor a name.
         BundleError, OSError: if the file is damaged, or cannot be read.
     """
-    names = {**{name: name for name in SHIPPED}, **RECORDED_TASKS}
+    names = {**{name: name for name in SHIPPED}, **RECORDED_TASKS}  # to names of sources
     if source in names:
         records = shipped_records(names[source])
     elif Path(source).suffix or Path(source).exists():
@@ -125,14 +125,18 @@ def _attempts(
 def _play_cell(
     cell: Cell, agents: Sequence[str], attempts: Sequence[Mapping[str, Answer]], run: Kept
 ) -> Iterator[Transcript]:
+    """Yield a baseline's transcripts, or those of a repeat's answers; some have no answer."""
+    by_agent = dict(zip(agents, attempts, strict=True))
     for incident in map(run.incidents, cell.ids):
-        if cell.policy not in agents:
+        if cell.policy not in by_agent:
             yield record_episode(incident, make_policy(cell.policy), cell.policy)
-        elif incident.id in (rows := attempts[agents.index(cell.policy)]):
-            yield transcript_of_answer(rows[incident.id], incident, cell.policy)
+        elif incident.id in by_agent[cell.policy]:
+            answer = by_agent[cell.policy][incident.id]
+            yield transcript_of_answer(answer, incident, cell.policy)
 
 
 def _ungraded(answers: Sequence[Answer], incidents: Mapping[str, Incident]) -> tuple[str, ...]:
+    """The columns with values whose action no rubric of the incidents asks for."""
     graded = {kind for incident in incidents.values() for kind in useful_actions(incident)}
     kinds = {"page": "escalate", "severity": "classify_severity", "fault_class": "classify_fault"}
     return tuple(

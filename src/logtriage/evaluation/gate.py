@@ -156,8 +156,9 @@ def judged(check: Check, pairs: Sequence[tuple[float, float]], margin: float) ->
     graded = check.measure == GRADE
     difference = (paired_difference if graded else paired_share_difference)(before, after)
     assert difference is not None  # there is a pair
-    # Bounds of the gain: a mis-page less is one.
-    low, high = difference.bounds if graded else (-end for end in reversed(difference.bounds))
+    low, high = difference.bounds
+    if not graded:  # then less is better: these are bounds of the gain
+        low, high = -high, -low
     verdict = Verdict.WORSE if high < 0.0 else Verdict.UNDECIDED
     if low > -margin:
         verdict = Verdict.NO_WORSE

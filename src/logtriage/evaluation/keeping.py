@@ -182,6 +182,7 @@ def keep_run(
 
 
 def _by_policy(transcripts: Sequence[Transcript]) -> dict[str, dict[str, Transcript]]:
+    """The transcripts by policy and incident, each attempt of an agent as a policy of its own."""
     own: defaultdict[str, dict[str, Transcript]] = defaultdict(dict)
     for transcript in transcripts:
         name, attempt = transcript.agent or UNNAMED, 1
@@ -212,11 +213,12 @@ def holding(directory: Path) -> Iterator[None]:
 
 
 def _locked(path: Path) -> int:
+    """The locked descriptor of the file at ``path``; InvalidInput if another process holds it."""
     while True:
         descriptor = open_here(path, os.O_RDWR | os.O_CREAT)
         try:
             try_lock(descriptor)
-            # The holder before removes the file: then this lock protects nothing.
+            # The holder before removes the file: then this lock protects nothing, so try again.
             if path.exists() and os.path.samestat(os.fstat(descriptor), path.stat()):
                 return descriptor
         except (BlockingIOError, PermissionError):

@@ -106,6 +106,7 @@ class Prices:
         return known
 
     def _kept(self, transcript: Transcript) -> float | None:
+        """The cost that a transcript keeps, or of its tokens at the prices; None if unknown."""
         if self.per_million is not None:
             usage = usage_in(transcript.extra)
             counted = all(present(transcript.extra, name) is not None for name in TOKENS)
@@ -219,5 +220,6 @@ def _gains_of(
 
 
 def _times(each: Interval, count: int) -> Interval:
+    """The interval of a sum, from that of its mean."""
     low, high = (None if end is None else end * count for end in (each.low, each.high))
     return Interval(each.mean * count, low, high)

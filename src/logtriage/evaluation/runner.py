@@ -219,9 +219,11 @@ def _spread(
 def _one_by_one(
     record: Callable[..., Transcript], incidents: Iterable[Incident], agent: str
 ) -> Iterator[Transcript]:
+    """A :data:`Play` of a player that records one episode at a time, once its first are bound."""
     return (record(incident, agent=agent) for incident in incidents)
 
 
 def _play(chunk: _Chunk) -> bytes:
+    """Play the episodes of a chunk; returns the lines of their transcripts."""
     incidents = list(map(chunk.incidents, chunk.cell.ids))
     return b"".join(map(line_of, chunk.play(incidents, chunk.cell.policy)))

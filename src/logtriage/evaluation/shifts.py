@@ -186,13 +186,13 @@ def shift_row(policy: str, task: str, records: Sequence[Mapping[str, Any]]) -> S
     scored = [record for record in records if record["error"] is None]
     grades = [record["grade"] for record in scored]
     count = max(1, len(scored))
-
     return ShiftRow(
         policy,
         task,
         shifts=len(scored),
         unscored=len(records) - len(scored),
         score=mean_interval([graded["score"] for graded in grades]),
+        # Here forwarding everything takes the place of handing over.
         net=net_value([(record["grade"]["score"], record["forward_all"]) for record in scored]),
         mtta=mean_known(graded["mtta"] for graded in grades),
         mttr=mean_known(graded["mttr"] for graded in grades),

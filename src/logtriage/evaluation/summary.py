@@ -163,12 +163,14 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: Sequence[s
     mean = mean_of_attempts(grouped((grade.incident, grade.score) for grade in scored).values())
     scores, attempts = [grade.score for grade in scored], len(policies) * len(planned)
     states = [played_state(run.incidents(grade.incident), grade) for grade in scored]
-    stated = [(sure, state) for state in states if (sure := state.facts.confidence) is not None]
-    confidences = [sure for sure, _ in stated]
-    right = [state.facts.root_cause in state.incident.truth.root_causes for _, state in stated]
+    confidences, right = list[float](), list[bool]()
+    for state in states:
+        if state.facts.confidence is not None:
+            confidences.append(state.facts.confidence)
+            right.append(state.facts.root_cause in state.incident.truth.root_causes)
     usage = usage_of(transcripts)
     malformed = [act for state in states for act in state.actions if isinstance(act, Malformed)]
-    # Of a model that plays alone they are replies.
+    # Those of a model that plays alone are replies that could not be read.
     unread, refused = ([], malformed) if usage is None or split else (malformed, [])
     impacts = [grade.impact for grade in scored]  # None for those without a report
     ids = [grade.incident for grade in scored]
@@ -189,7 +191,7 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: Sequence[s
         attempts=len(policies),
         **{name: mean_over(map(measure, states)) for name, measure in _MEASURES.items()},
         brier=brier(confidences, right),
-        confidences=len(stated),
+        confidences=len(confidences),
         role_split=None if split is None else split.name,
         located=_located([pair for name in policies for pair in _rankings(run, name, task)]),
         augrc=augrc(confidences, right),
@@ -220,9 +222,9 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: Sequence[s
 
 
 def _fault_class(grade: Grade, state: State) -> float | None:
-    if state.incident.truth.fault_category is None:
-        return None
-    return next((each.score for each in grade.criteria if each.name == FAULT_CLASS), None)
+    """The score of the declared class; None if no class is recorded, or none is graded."""
+    scores = {criterion.name: criterion.score for criterion in grade.criteria}
+    return None if state.incident.truth.fault_category is None else scores.get(FAULT_CLASS)
 
 
 def _told(action: Malformed) -> str:
@@ -233,12 +235,11 @@ def _told(action: Malformed) -> str:
 
 def _located(ranked: Sequence[tuple[str, _Ranked]]) -> tuple[Located, ...]:
     """The rows of (incident id, ranking) pairs; ``incidents`` counts each incident once."""
-    return tuple(
-        attrs.evolve(
-            row, incidents=len({name for name, (kind, *_) in ranked if row.kind in (None, kind)})
-        )
-        for row in locate(ranking for _, ranking in ranked)
-    )
+    rows = []
+    for row in locate(ranking for _, ranking in ranked):
+        names = {name for name, (kind, *_) in ranked if row.kind in (None, kind)}
+        rows.append(attrs.evolve(row, incidents=len(names)))
+    return tuple(rows)
 
 
 def _rankings(run: LoadedRun, policy: str, task: str) -> Iterator[tuple[str, _Ranked]]:
@@ -278,11 +279,13 @@ def _of_faults(measure: Callable[[State], float | None]) -> Callable[[State], fl
 
 
 def _severity(state: State) -> float | None:
+    """Whether the declared severity is right; None if the truth is not known."""
     truth = state.incident.truth.severity
     return None if truth is None else state.facts.severity is truth
 
 
 def _ticks(state: State) -> float | None:
+    """The ticks until closing; None unless it was resolved after its fix."""
     fixed = state.closing is Closing.RESOLVED and state.facts.fixed_at is not None
     return state.tick if fixed else None
 
