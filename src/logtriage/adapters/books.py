@@ -254,8 +254,6 @@ class TeamBook(RunBook):
         self.write(played.episode.transcript(self.policy), extra)
 
     def _factory(self, hands: dict[str, _Hand]) -> TeamFactory:
-        """The factory of the team, which puts a hand for each role at the desk into ``hands``."""
-
         def make(_: Incident, __: RoleSplit, role: Role) -> _Hand:
             return hands.setdefault(role.name, _Hand())
 

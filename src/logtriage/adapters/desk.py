@@ -97,10 +97,8 @@ class Seat:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        #: The name of the open episode; None before the first, and once an episode was kept.
-        self._name: str | None = None
-        #: The open episode, or else the last one.
-        self._episode: TextEpisode | None = None
+        self._name: str | None = None  # of the open episode
+        self._episode: TextEpisode | None = None  # the open one, or the last that was kept
         self._usage: Usage | None = None
         self._began = 0.0
 

@@ -150,25 +150,20 @@ class ChatEndpoint:
         return None if self._shared.answered else self._shared.failure
 
     def __call__(self, messages: Sequence[Mapping[str, str]]) -> str:
-        """The model's reply; the empty string if it has no text.
-
-        Raises:
-            EndpointError: if the endpoint fails after all retries, or its answer makes no sense.
-        """
+        """The model's reply; the empty string if it has no text. Raises as :meth:`message`."""
         return str(self.message(messages)["content"])
 
     def with_tools(
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]
     ) -> dict[str, Any]:
-        """The model's message, with ``tools`` on offer, and ``tool_calls`` if it called any.
-
-        Raises:
-            EndpointError: as a plain call.
-        """
+        """The :meth:`message` with ``tools`` on offer; it has ``tool_calls`` if any was called."""
         return self.message(messages, tools=[dict(tool) for tool in tools])
 
     def message(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> dict[str, Any]:
-        """The model's message, thoughts included; ``more`` are fields of the request."""
+        """The model's message, thoughts included; ``more`` are fields of the request.
+
+        EndpointError if the endpoint fails after all retries, or its answer makes no sense.
+        """
         answer, retries = self._complete(messages, **more)
         try:
             choice = answer.choices[0]
@@ -234,7 +229,6 @@ class ChatEndpoint:
 
 
 def _reason(error: Exception, request: Mapping[str, Any]) -> str:
-    """Why a request failed, with a hint where the cause is likely a wrong option."""
     reason = f"{type(error).__name__}: {error}"
     if not isinstance(error, openai.OpenAIError):
         reason = f"the answer is no chat completion ({reason})"

@@ -33,8 +33,8 @@ from logtriage.transcript import COMPLETED, Transcript
 if TYPE_CHECKING:
     from logtriage.adapters.endpoint import ChatEndpoint
 
-#: By role, its own words in each tick (None: it had none).
-_Said = dict[str, list[str | None]]
+
+_Said = dict[str, list[str | None]]  # by role, its own words in each tick, or None
 #: The beginning of a served model's name.
 ENDPOINT: Final = f"{NAME}:"
 #: How a model that plays alone answers: by tool calls, or by JSON in its text. In notation every
@@ -92,11 +92,7 @@ class Endpoint:
         )
 
     def ask(self, policy: str) -> "ChatEndpoint":
-        """The endpoint that asks the model of ``openai:MODEL``.
-
-        Raises:
-            MissingExtra, InvalidInput: without the extra ``openai``, a key, or a name.
-        """
+        """The endpoint of ``openai:MODEL``; MissingExtra, or InvalidInput without key or name."""
         from logtriage.adapters.endpoint import ChatEndpoint
 
         model = policy.removeprefix(ENDPOINT)

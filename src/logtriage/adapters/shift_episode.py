@@ -58,11 +58,7 @@ class ShiftEpisode(TextEpisode):
     def of_row(
         cls, row: Mapping[str, Any], reply: Reply = "tools", *, screens: int | None = None
     ) -> Self:
-        """The episode of a data set's row, whose column ``shift`` has the id.
-
-        Raises:
-            UnknownName, InvalidInput: if the row names no shift that exists.
-        """
+        """The episode of a row's shift; UnknownName or InvalidInput if ``shift`` names none."""
         return cls(make_shift(named_in(row, "shift")), reply, screens=screens)
 
     def play(self, messages: Iterable[Message]) -> Self:

@@ -82,8 +82,7 @@ class TextEpisode(Stopping):
     actions: tuple[Wire, ...] = ()
     words: Words = ()
     rewards: tuple[float, ...] = ()
-    #: The conversation after the prompt: replies and answers.
-    _exchanged: tuple[Message, ...] = ()
+    _exchanged: tuple[Message, ...] = ()  # the conversation after the prompt
     #: The names of the tools whose calls are read.
     _tools: Collection[str] = SOLO_TOOLS
     _screens: int | None = None

@@ -126,17 +126,15 @@ def _play_cell(
     cell: Cell, agents: Sequence[str], attempts: Sequence[Mapping[str, Answer]], run: Kept
 ) -> Iterator[Transcript]:
     """Yield a baseline's transcripts, or those of a repeat's answers; some have no answer."""
-    by_agent = dict(zip(agents, attempts, strict=True))
+    answers = attempts[agents.index(cell.policy)] if cell.policy in agents else None
     for incident in map(run.incidents, cell.ids):
-        if cell.policy not in by_agent:
+        if answers is None:
             yield record_episode(incident, make_policy(cell.policy), cell.policy)
-        elif incident.id in by_agent[cell.policy]:
-            answer = by_agent[cell.policy][incident.id]
-            yield transcript_of_answer(answer, incident, cell.policy)
+        elif incident.id in answers:
+            yield transcript_of_answer(answers[incident.id], incident, cell.policy)
 
 
 def _ungraded(answers: Sequence[Answer], incidents: Mapping[str, Incident]) -> tuple[str, ...]:
-    """The columns with values whose action no rubric of the incidents asks for."""
     graded = {kind for incident in incidents.values() for kind in useful_actions(incident)}
     kinds = {"page": "escalate", "severity": "classify_severity", "fault_class": "classify_fault"}
     return tuple(

@@ -76,7 +76,6 @@ def mend(path: Path) -> None:
 
 
 def _whole_lines(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines that end; TranscriptError for one that is too long."""
     for number, line in numbered_lines(file):
         if line is None:
             raise TranscriptError(TOO_LONG, source=str(file.name), line=number)

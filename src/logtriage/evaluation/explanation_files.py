@@ -83,7 +83,6 @@ def decode_explanation(line: bytes, graded: Graded) -> Explanation:
 
 
 def _explanation(kept: _Line, graded: Graded | None) -> Explanation:
-    """A line with the actions of its grade; InvalidInput if it is not of that grade."""
     if graded is None or graded.score is None:
         raise InvalidInput(f"incident: no scored episode of this run: {kept.incident!r:.80}")
     if kept.digest != graded.digest:

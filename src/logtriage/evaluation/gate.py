@@ -88,13 +88,9 @@ def gate_runs(
     policy: str | None = None,
     base_policy: str | None = None,
 ) -> tuple[Check, ...]:
-    """Check a run against a baseline; pairs and errors as of :func:`compare_runs`.
+    """Check a run against a baseline; pairs and errors as of :func:`~.compare.compare_runs`.
 
     Agents that only the base has are worse; shipped policies need no partner.
-
-    Raises:
-        UnknownName, InvalidInput, RubricError, SealError: as
-            :func:`logtriage.evaluation.compare_runs`.
     """
     pairs, _ = pair_runs(base, run, base_policy, policy)
     # A list of actions that stands beside agents never gets worse.

@@ -182,7 +182,6 @@ def keep_run(
 
 
 def _by_policy(transcripts: Sequence[Transcript]) -> dict[str, dict[str, Transcript]]:
-    """The transcripts by policy and incident, each attempt of an agent as a policy of its own."""
     own: defaultdict[str, dict[str, Transcript]] = defaultdict(dict)
     for transcript in transcripts:
         name, attempt = transcript.agent or UNNAMED, 1

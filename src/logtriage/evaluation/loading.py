@@ -143,7 +143,6 @@ def rubric_label(rubric: tuple[str, str] | None) -> str:
 
 
 def _incidents_of(directory: Path, manifest: Manifest, seal: Seal | None) -> Incidents:
-    """The incidents of a run, by its own copy of a bundle; InvalidInput without a sound copy."""
     if manifest.bundle is None:
         return Incidents(seal=seal, world=manifest.spec.world)
     copy = next(copies_of(directory, manifest.bundle), None)

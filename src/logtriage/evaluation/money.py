@@ -148,10 +148,7 @@ class WorthDifference:
 def worth_of(run: LoadedRun, prices: Prices) -> tuple[Worth, ...]:
     """The worth of each policy on each task, without the tasks whose hand-overs have no worth.
 
-    Beside agents of your own, a shipped policy costs nothing.
-
-    Raises:
-        InvalidInput: as :meth:`Prices.costs`.
+    Beside agents of your own, a shipped policy costs nothing. Raises as :meth:`Prices.costs`.
     """
     rows = []
     for name, group in attempts_of(run).items():

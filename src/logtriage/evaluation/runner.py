@@ -219,7 +219,6 @@ def _spread(
 def _one_by_one(
     record: Callable[..., Transcript], incidents: Iterable[Incident], agent: str
 ) -> Iterator[Transcript]:
-    """A :data:`Play` of a player that records one episode at a time, once its first are bound."""
     return (record(incident, agent=agent) for incident in incidents)
 
 

@@ -192,7 +192,6 @@ def shift_row(policy: str, task: str, records: Sequence[Mapping[str, Any]]) -> S
         shifts=len(scored),
         unscored=len(records) - len(scored),
         score=mean_interval([graded["score"] for graded in grades]),
-        # Here forwarding everything takes the place of handing over.
         net=net_value([(record["grade"]["score"], record["forward_all"]) for record in scored]),
         mtta=mean_known(graded["mtta"] for graded in grades),
         mttr=mean_known(graded["mttr"] for graded in grades),

@@ -131,7 +131,6 @@ def _discard(directory: Path, manifest: Manifest) -> None:
 
 
 def _check_same(directory: Path, manifest: Manifest) -> None:
-    """Refuse a directory that holds another run, naming each difference in words."""
     there, wanted = read_manifest(directory).to_json(), manifest.to_json()
     splits = there["role_split"], wanted["role_split"]
     if None in splits or splits[0]["name"] != splits[1]["name"]:

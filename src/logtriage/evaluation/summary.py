@@ -173,6 +173,8 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: Sequence[s
     # Those of a model that plays alone are replies that could not be read.
     unread, refused = ([], malformed) if usage is None or split else (malformed, [])
     impacts = [grade.impact for grade in scored]  # None for those without a report
+    reports = [float(len(state.facts.reports)) for state in states]
+    explained = grouped(pair for name in policies for pair in run.explained[name, task].items())
     ids = [grade.incident for grade in scored]
 
     def mean_over(values: Iterable[float | None]) -> float | None:
@@ -195,11 +197,7 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: Sequence[s
         role_split=None if split is None else split.name,
         located=_located([pair for name in policies for pair in _rankings(run, name, task)]),
         augrc=augrc(confidences, right),
-        losses=losses_of(
-            grouped(
-                pair for name in policies for pair in run.explained[name, task].items()
-            ).values()
-        ),
+        losses=losses_of(explained.values()),
         seal=run.manifest.seal,
         impact_reports=sum(impact is not None for impact in impacts),
         node_f1=mean_over(None if each is None else each.node_f1 for each in impacts),
@@ -214,10 +212,7 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: Sequence[s
         first_unscored=next((row.cause for row in grades if isinstance(row, Unscored)), None),
         refused=len(refused),
         first_refused=next(map(_told, refused), None),
-        said=mean_over(
-            float(len(state.facts.reports)) if split and len(split) > 1 else None
-            for state in states
-        ),
+        said=mean_over(reports) if split and len(split) > 1 else None,
     )
 
 
@@ -279,13 +274,11 @@ def _of_faults(measure: Callable[[State], float | None]) -> Callable[[State], fl
 
 
 def _severity(state: State) -> float | None:
-    """Whether the declared severity is right; None if the truth is not known."""
     truth = state.incident.truth.severity
     return None if truth is None else state.facts.severity is truth
 
 
 def _ticks(state: State) -> float | None:
-    """The ticks until closing; None unless it was resolved after its fix."""
     fixed = state.closing is Closing.RESOLVED and state.facts.fixed_at is not None
     return state.tick if fixed else None
 

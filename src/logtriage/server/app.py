@@ -33,11 +33,7 @@ _TASK_API: Final = "/{env_name}/"
 
 
 def build_app(settings: Settings) -> FastAPI:
-    """The ASGI application. Its ``state.ledger`` is the ledger of the settings, or None.
-
-    Raises:
-        InvalidInput: for a ledger that cannot be used.
-    """
+    """The ASGI application; ``state.ledger`` is its ledger or None. InvalidInput for a bad one."""
     ledger = None if settings.ledger is None else Ledger(settings.ledger, settings.run)
     catalogue = Catalogue(settings.tasks, settings.seal, settings.world)
     environment = partial(TriageEnvironment, catalogue, ledger)

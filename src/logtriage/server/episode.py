@@ -71,7 +71,6 @@ class Episode:
 
     @property
     def _needed_ledger(self) -> Ledger:
-        """The ledger; SealError if there is none."""
         if self._ledger is None:
             raise SealError("sealed incidents are not played without a ledger of the attempts")
         return self._ledger

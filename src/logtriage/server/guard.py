@@ -101,7 +101,6 @@ class Guard:
             await self._app(scope, receive, send)
 
     async def _session(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Run the application with sound messages only, until the session ends or is idle."""
         heard_at, last_kind = monotonic(), ""
         # On a server without turns, the share has no effect.
         share: Share = scope.get("extensions", {}).get(SHARE) or Share(is_session=True)

@@ -77,7 +77,6 @@ class FairServer(uvicorn.Server):
             self._announce(f"serving on http://{f'[{host}]' if ':' in host else host}:{port}")
 
     async def _accept(self, listening: socket.socket) -> None:
-        """Accept the connections of a socket for ever, each in a turn of their common share."""
         loop, share = asyncio.get_running_loop(), Share(is_session=False)
         make = partial(
             self.config.http_protocol_class,  # type: ignore[arg-type]
@@ -126,7 +125,7 @@ def _listen(host: str, port: int) -> list[socket.socket]:
             failure = error
             if error.errno not in _NO_SUCH_ADDRESS:
                 break
-    # Without IPv6 it suffices to listen at the other addresses.
+
     if failure is not None and not (listening and failure.errno in _NO_SUCH_ADDRESS):
         for bound in listening:
             bound.close()

@@ -77,10 +77,8 @@ class Ledger:
     def begin(self, incident_id: str, seal: str, world: str | None = None) -> None:
         """Write down that an attempt begins, under the key of the fingerprint ``seal``.
 
-        ``world`` is the fingerprint of the incident's world; None for the default world.
-
-        Raises:
-            SealError: if the run has had this attempt, or if it cannot be written down.
+        ``world`` is the fingerprint of the incident's world; None for the default world. SealError
+        if the run has had this attempt, or if it cannot be written down.
         """
         if (seal, incident_id) in self._begun:
             raise SealError(
@@ -139,7 +137,6 @@ class Ledger:
         return rows
 
     def _row(self, number: int, line: bytes) -> dict[str, Any]:
-        """The row in a line; InvalidInput names the line if it is no row."""
         try:
             row = json.loads(line)
             texts = [row["run"]]

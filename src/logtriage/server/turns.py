@@ -48,10 +48,8 @@ class Share:
         self.is_session = is_session
         self.had = 0.0
         self.has_played = False
-        #: Whether its turn goes on in a task.
-        self.holds = False
-        #: Answers since its last step, and turns that it ever asked for.
-        self.fruitless = self.asked = 0
+        self.holds = False  # whether its turn goes on in a task
+        self.fruitless = self.asked = 0  # answers since its last step; turns asked for so far
         #: The group in which it last asked for a turn.
         self.group: _Group | None = None
 
@@ -77,8 +75,7 @@ class _Group:
         #: The seconds of the whole group, on the scale of one player; the time of its last turn.
         self.spent = 0.0
         self.last_turn = float("-inf")
-        #: The time of each share's last turn, in the order of these turns.
-        self._recent: dict[Share, float] = {}
+        self._recent: dict[Share, float] = {}  # the time of each one's last turn, in their order
 
     def count(self, share: Share, seconds: float, now: float) -> None:
         """Count a turn of a share."""
@@ -176,7 +173,6 @@ class Turns:
         self._players.level += seconds / (self._players.shares + weight * busy_others)
 
     def _plan(self) -> None:
-        """Have turns granted soon, unless that is planned or too many go on in tasks."""
         if not self._planned and self._held < AT_ONCE:
             self._planned = True
             asyncio.get_running_loop().call_soon(self._grant)
@@ -213,7 +209,6 @@ class Turns:
         return best
 
     def _serve(self, group: _Group) -> None:
-        """Do and charge the first work that waits in a group."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

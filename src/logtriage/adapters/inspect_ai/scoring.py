@@ -125,7 +125,6 @@ def _graded(
 
 
 def _score_of(incident: Incident, grade: Graded, rubric: Rubric) -> Score:
-    """A grade as a score of Inspect, with a value for each criterion of the rubric."""
     worth = incident.worth_of_hand_over
     metadata = {
         "task": grade.task,

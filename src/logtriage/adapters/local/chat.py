@@ -198,18 +198,10 @@ def check_template(tokenizer: Any, options: Mapping[str, Any] | None = None) -> 
         raise InvalidInput(f"the tokenizer has no chat template; {WAY_OUT}")
     import jinja2
 
-    tool = {
-        "type": "function",
-        "function": {
-            "name": f"tool_{_PROBE}",
-            "description": "A probe.",
-            "parameters": {
-                "type": "object",
-                "properties": {"service": {"type": "string"}},
-                "required": ["service"],
-            },
-        },
-    }
+    properties = {"service": {"type": "string"}}
+    parameters = {"type": "object", "properties": properties, "required": ["service"]}
+    function = {"name": f"tool_{_PROBE}", "description": "A probe.", "parameters": parameters}
+    tool = {"type": "function", "function": function}
     call = _calling(f"call_{_PROBE}", {"service": f"value_{_PROBE}"})
     answer = {"role": "tool", "name": f"call_{_PROBE}", "content": f"answer_{_PROBE}"}
     parts = {

@@ -29,8 +29,7 @@ class Growing(DynamicLayer):
 
     keys: Tensor
     values: Tensor
-    #: The buffers of keys and values; ``keys`` and ``values`` are views of their beginnings.
-    _room: tuple[Tensor, Tensor] | None = None
+    _room: tuple[Tensor, Tensor] | None = None  # of which keys and values are the beginnings
 
     def update(
         self, key_states: Tensor, value_states: Tensor, *_: Any, **__: Any

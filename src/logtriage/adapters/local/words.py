@@ -81,10 +81,8 @@ def actions_of(tokenizer: Any) -> dict[int, str]:
 def add_actions(model: Any, tokenizer: Any, topologies: Iterable[Topology]) -> list[int]:
     """Give a model a token for each action, and :data:`CUE`; returns their ids.
 
-    The embedding of a new token is the mean over the pieces of its word.
-
-    Raises:
-        InvalidInput: if a tokenizer's token is taken for something else.
+    The embedding of a new token is the mean over the pieces of its word. InvalidInput if a token
+    is in the tokenizer for something else.
     """
     import torch
     from transformers import AddedToken

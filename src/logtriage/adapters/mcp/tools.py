@@ -13,7 +13,7 @@ from logtriage import __version__
 from logtriage.adapters.desk import INSTRUCTIONS, Seat
 from logtriage.adapters.team_desk import TeamSeat
 from logtriage.errors import InvalidInput
-from logtriage.evaluation.usage import Usage
+from logtriage.evaluation.usage import TOKENS, Usage
 from logtriage.parsing.tools import Tool
 
 #: The key of a call's ``_meta`` under which a client may say what it has spent since its last
@@ -113,9 +113,7 @@ def _usage_of(meta: Any) -> Usage | None:
     if not isinstance(usage, dict):
         return None
     counts = {"requests": 1, **usage}
-    kept = {
-        name: counts.get(name, 0) for name in ("requests", "prompt_tokens", "completion_tokens")
-    }
+    kept = {name: counts.get(name, 0) for name in ("requests", *TOKENS)}
     if not all(type(count) is int and count >= 0 for count in kept.values()):
         return None
     return Usage(**kept)
