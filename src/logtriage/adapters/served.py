@@ -33,7 +33,6 @@ from logtriage.transcript import COMPLETED, Transcript
 if TYPE_CHECKING:
     from logtriage.adapters.endpoint import ChatEndpoint
 
-
 _Said = dict[str, list[str | None]]  # by role, its own words in each tick, or None
 #: The beginning of a served model's name.
 ENDPOINT: Final = f"{NAME}:"

@@ -125,7 +125,6 @@ def _listen(host: str, port: int) -> list[socket.socket]:
             failure = error
             if error.errno not in _NO_SUCH_ADDRESS:
                 break
-
     if failure is not None and not (listening and failure.errno in _NO_SUCH_ADDRESS):
         for bound in listening:
             bound.close()
