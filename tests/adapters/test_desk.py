@@ -12,7 +12,7 @@ from logtriage import InvalidInput
 from logtriage.adapters.books import STOPPED, IncidentBook, ShiftBook, TeamBook, team_of
 from logtriage.adapters.desk import ALL_DONE, NONE_OPEN, STILL_OPEN, Desk
 from logtriage.adapters.team_desk import TeamDesk, TeamSeat
-from logtriage.errors import UnknownName
+from logtriage.errors import TranscriptError, UnknownName
 from logtriage.evaluation import Incidents, LoadedRun, RunSpec, load_run
 from logtriage.evaluation.cell_files import UNDER_WAY
 from logtriage.evaluation.keeping import keeping
@@ -117,6 +117,15 @@ def test_an_incident_that_was_closed_as_the_process_died_is_scored(tmp_path: Pat
         pass
     (grade,) = load_run(tmp_path).grades["me", TASK]
     assert grade.score == pytest.approx(0.7)  # what its hand-over is worth
+
+
+@pytest.mark.parametrize("text", [b'{"x": 1}\n', b'{"x": 1\n', b'{"episode": "a", "done": 1}\n'])
+def test_a_line_that_the_run_did_not_write_is_named(tmp_path: Path, text: bytes) -> None:
+    with desk_in(tmp_path) as desk:
+        call(desk.seat(), "next_incident")
+    (tmp_path / UNDER_WAY).write_bytes((tmp_path / UNDER_WAY).read_bytes() + text)
+    with pytest.raises(TranscriptError, match=f"{UNDER_WAY}:2: no line"), desk_in(tmp_path):
+        pass
 
 
 def test_a_fresh_run_forgets_what_was_under_way(tmp_path: Path) -> None:

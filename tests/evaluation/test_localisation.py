@@ -68,6 +68,7 @@ def test_a_ranking_on_the_wire() -> None:
         (["a", []], r"ranking\[1\]: expected a name or names, got \[\]"),
         (["a", "x"], r"ranking\[1\]: 'x' is no service, or appears twice"),
         (["a", ["b", "a"]], r"ranking\[1\]: 'a' is no service, or appears twice"),
+        ([[["a"]]], r"ranking\[0\]: \['a'\] is no service, or appears twice"),
     ],
 )
 def test_what_is_no_ranking_is_named(ranking: object, message: str) -> None:

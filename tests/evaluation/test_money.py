@@ -7,7 +7,7 @@ import pytest
 
 from logtriage import InvalidInput
 from logtriage.evaluation import LoadedRun, RunSpec, evaluate, keep_run, load_run
-from logtriage.evaluation.money import Prices, worth_differences, worth_of
+from logtriage.evaluation.money import Prices, check_extras, worth_differences, worth_of
 from logtriage.evaluation.usage import Usage
 from logtriage.policies import FirstErrorPolicy
 
@@ -91,3 +91,10 @@ def test_wrong_prices_are_named() -> None:
         Prices(1.0, per_million=(float("nan"), 1.0))
     with pytest.raises(InvalidInput, match="give one of them"):
         Prices(1.0, 1.0, (1.0, 1.0))
+
+
+@pytest.mark.parametrize("name", ["cost", "prompt_tokens"])
+@pytest.mark.parametrize("value", [-1, 10**400])
+def test_what_no_report_could_count_is_named(name: str, value: int) -> None:
+    with pytest.raises(InvalidInput, match=f"{name}: expected a (whole )?number from 0 on"):
+        check_extras({name: value}, [])

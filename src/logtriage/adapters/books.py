@@ -141,6 +141,7 @@ _Played = TypeVar("_Played", bound=TextEpisode)
 
 
 def _play_actions(episode: _Played, done: Sequence[Wire]) -> _Played:
+    """Play the actions of a dead server; returns the episode, failed unless they ended it."""
     for wire in done:
         episode.act(wire)
     if not episode.done:
@@ -227,7 +228,8 @@ class TeamBook(RunBook):
     def open(self, name: str) -> Round:
         """A round at its beginning."""
         incident, hands = self.begin(name), dict[str, _Hand]()
-        return Round(name, TeamEpisode(incident, self.split), self._factory(hands)(incident), hands)
+        team = self._factory(hands)(incident)  # fills the hands
+        return Round(name, TeamEpisode(incident, self.split), team, hands)
 
     def recover(self, name: str, done: Sequence[Any]) -> None:
         """Keep a round whose server died after ``done``; unscored unless that closed it."""

@@ -97,8 +97,8 @@ class Seat:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._name: str | None = None
-        self._episode: TextEpisode | None = None
+        self._name: str | None = None  # of the open episode
+        self._episode: TextEpisode | None = None  # the open one, or the last that was kept
         self._usage: Usage | None = None
         self._began = 0.0
 
@@ -115,7 +115,7 @@ class Seat:
         episode, name = self._episode, self._name
         if episode is None:
             return self._desk.before
-        if name is None:  # the episode has ended, and was kept
+        if name is None:
             return f"The incident is closed; this had no effect. {self._desk.then}"
         wire = wire_from_call(tool, arguments, [known.name for known in self._desk.book.tools])
         self._desk.under_way.add(name, wire)

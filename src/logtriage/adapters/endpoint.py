@@ -105,7 +105,7 @@ class ChatEndpoint:
             "max_retries": retries,
         }
         sampling = {"temperature": temperature, "seed": seed}
-        self._request = {name: value for name, value in sampling.items() if value is not None}
+        self._sampling = {name: value for name, value in sampling.items() if value is not None}
         self._shared = _Shared(max_tokens)
         self._extra = dict(extra or {})
         self._begin()
@@ -150,25 +150,20 @@ class ChatEndpoint:
         return None if self._shared.answered else self._shared.failure
 
     def __call__(self, messages: Sequence[Mapping[str, str]]) -> str:
-        """The model's reply; the empty string if it has no text.
-
-        Raises:
-            EndpointError: if the endpoint fails after all retries, or its answer makes no sense.
-        """
+        """The model's reply; the empty string if it has no text. Raises as :meth:`message`."""
         return str(self.message(messages)["content"])
 
     def with_tools(
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]
     ) -> dict[str, Any]:
-        """The model's message, with ``tools`` on offer, and ``tool_calls`` if it called any.
-
-        Raises:
-            EndpointError: as a plain call.
-        """
+        """The :meth:`message` with ``tools`` on offer; it has ``tool_calls`` if any was called."""
         return self.message(messages, tools=[dict(tool) for tool in tools])
 
     def message(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> dict[str, Any]:
-        """The model's message, thoughts included; ``more`` are fields of the request."""
+        """The model's message, thoughts included; ``more`` are fields of the request.
+
+        EndpointError if the endpoint fails after all retries, or its answer makes no sense.
+        """
         answer, retries = self._complete(messages, **more)
         try:
             choice = answer.choices[0]
@@ -176,8 +171,10 @@ class ChatEndpoint:
             message: dict[str, Any] = {"role": "assistant", "content": text}
             if calls := _calls_of(choice.message):
                 message["tool_calls"] = calls
-            thoughts = {name: getattr(choice.message, name, None) for name in THOUGHTS}
-            message |= {name: text for name, text in thoughts.items() if text and type(text) is str}
+            for name in THOUGHTS:
+                thought = getattr(choice.message, name, None)
+                if thought and type(thought) is str:
+                    message[name] = thought
         except (AttributeError, TypeError, ValueError, IndexError):  # the client checks nothing
             raise self._failed("the answer is no chat completion") from None
         used = getattr(answer, "usage", None)
@@ -194,11 +191,12 @@ class ChatEndpoint:
         return message
 
     def _complete(self, messages: Sequence[Mapping[str, Any]], **more: Any) -> tuple[Any, int]:
+        """The client's unchecked answer, and how often it sent the request again."""
         request: dict[str, Any] = {
             "model": self.model,
             "messages": [dict(message) for message in messages],
             "extra_body": self._extra or None,
-            **self._request,
+            **self._sampling,
             **more,
         }
         field = self._shared.field  # another thread may change it meanwhile
@@ -211,13 +209,15 @@ class ChatEndpoint:
             self._shared.field = _NEWER
             return self._create(request, _NEWER)
         except (openai.OpenAIError, ValueError) as error:  # ValueError: an answer that is no JSON
-            lost = isinstance(error, openai.APIConnectionError)
-            status = getattr(error, "status_code", 503 if lost else 0)
-            if status in (408, 409, 429) or status > 499:  # the client sent it again
+            has_no_answer = isinstance(error, openai.APIConnectionError)
+            status = getattr(error, "status_code", 0)
+            # These the client sends again, until no retry is left.
+            if has_no_answer or status in (408, 409, 429) or status > 499:
                 self._count(Usage(retries=self._options["max_retries"]))
             raise self._failed(_reason(error, request)) from error
 
     def _failed(self, why: str) -> EndpointError:
+        """The error of a failed request; the first is kept for all copies."""
         failure = f"{self!r}: {why}"
         self._shared.failure = self._shared.failure or failure
         return EndpointError(failure)

@@ -268,7 +268,7 @@ class Episode(GradedEpisode, TextEpisode):
     def transcript(self, agent: str | None = None) -> Transcript:
         """The transcript, with everything that the agent did, and its own words."""
         status = COMPLETED if self.error is None else f"error: {self.error}"
-        drawn, words = self.incident, kept(self.words)
+        drawn, extra = self.incident, kept(self.words)
         return Transcript(
-            drawn.id, self.actions, status, agent, words, seal=drawn.seal, world=drawn.world_mark
+            drawn.id, self.actions, status, agent, extra, seal=drawn.seal, world=drawn.world_mark
         )

@@ -51,16 +51,16 @@ class RayWorkers:
         self._address, self._own = address, not ray.is_initialized()
         if not self._own:
             return
-        here: dict[str, Any] = {"num_cpus": count, "include_dashboard": False}
+        local_options: dict[str, Any] = {"num_cpus": count, "include_dashboard": False}
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray reports what it starts
         try:
             ray.init(
                 address,
                 log_to_driver=False,
                 logging_level="error",
-                **(here if address == LOCAL else {}),
+                **(local_options if address == LOCAL else {}),
             )
-        except Exception as error:  # Ray raises that, too, when it does not come up in time
+        except Exception as error:  # Ray raises a bare one when it does not come up in time
             raise LogTriageError(f"Ray at {address}: {error}") from error
 
     def __enter__(self) -> Self:
@@ -121,6 +121,7 @@ class _Tasks(Executor):
 
 
 def _raised_error(error: BaseException) -> BaseException:
+    """What a future raises for an error of Ray: that of the function, or BrokenExecutor."""
     if isinstance(error, RayTaskError):
         return error.cause if isinstance(error.cause, BaseException) else error
     return BrokenExecutor(str(error)) if isinstance(error, RayError) else error

@@ -33,7 +33,7 @@ from logtriage.transcript import COMPLETED, Transcript
 if TYPE_CHECKING:
     from logtriage.adapters.endpoint import ChatEndpoint
 
-_Said = dict[str, list[str | None]]
+_Said = dict[str, list[str | None]]  # by role, its own words in each tick, or None
 #: The beginning of a served model's name.
 ENDPOINT: Final = f"{NAME}:"
 #: How a model that plays alone answers: by tool calls, or by JSON in its text. In notation every
@@ -78,8 +78,11 @@ class Endpoint:
     @property
     def description(self) -> str:
         """The settings that change replies, for the manifest; an option not given has no name."""
-        left_out = ["timeout", "retries"]  # and in notation "reply": each is a word
-        left_out += {"text": ["style"], "notation": ["reply"]}.get(self.style, [])
+        left_out = ["timeout", "retries"]
+        if self.style == "text":  # by default
+            left_out.append("style")
+        if self.style == "notation":  # where each reply is a word
+            left_out.append("reply")
         settings = attrs.asdict(self, recurse=False) | {"base_url": self._url}
         return ", ".join(
             f"{name} {value}"
@@ -88,11 +91,7 @@ class Endpoint:
         )
 
     def ask(self, policy: str) -> "ChatEndpoint":
-        """The endpoint that asks the model of ``openai:MODEL``.
-
-        Raises:
-            MissingExtra, InvalidInput: without the extra ``openai``, a key, or a name.
-        """
+        """The endpoint of ``openai:MODEL``; MissingExtra, or InvalidInput without key or name."""
         from logtriage.adapters.endpoint import ChatEndpoint
 
         model = policy.removeprefix(ENDPOINT)
@@ -130,24 +129,24 @@ class ServedPlayer:
         Raises:
             EndpointError: if a request fails before any model answered: the run cannot succeed.
         """
-        counted = {name: ask.counting_anew() for name, ask in self.asked.items()}
+        models = {name: ask.counting_anew() for name, ask in self.asked.items()}
         if self.split is None:
-            (ask,) = counted.values()
+            (ask,) = models.values()
             reply = "word" if self.style == "notation" else self.reply
             episode = Episode(incident, cast(Reply, reply), style=self.style)
             play_served(ask, episode)
             transcript = episode.transcript(agent)
         else:
-            said: _Said = {}
-            factory = _team(self.team, self.split, counted, self.style, said)
+            said: _Said = {}  # filled while the team plays
+            factory = _team(self.team, self.split, models, self.style, said)
             transcript = record_joint_episode(incident, factory, agent, self.split)
             words = joint_words(said, self.split, len(transcript.actions))
             transcript = attrs.evolve(transcript, extra={**transcript.extra, **kept(words)})
         if transcript.status != COMPLETED:
-            for ask in counted.values():
+            for ask in models.values():
                 if ask.why_never_answered is not None:
                     raise EndpointError(ask.why_never_answered)
-        usage = sum((ask.usage for ask in counted.values()), Usage())
+        usage = sum((ask.usage for ask in models.values()), Usage())
         return attrs.evolve(transcript, extra={**transcript.extra, **attrs.asdict(usage)})
 
 

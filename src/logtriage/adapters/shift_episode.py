@@ -58,11 +58,7 @@ class ShiftEpisode(TextEpisode):
     def of_row(
         cls, row: Mapping[str, Any], reply: Reply = "tools", *, screens: int | None = None
     ) -> Self:
-        """The episode of a data set's row, whose column ``shift`` has the id.
-
-        Raises:
-            UnknownName, InvalidInput: if the row names no shift that exists.
-        """
+        """The episode of a row's shift; UnknownName or InvalidInput if ``shift`` names none."""
         return cls(make_shift(named_in(row, "shift")), reply, screens=screens)
 
     def play(self, messages: Iterable[Message]) -> Self:
@@ -96,7 +92,9 @@ class ShiftEpisode(TextEpisode):
     @property
     def stop(self) -> str | None:
         """Why the episode has stopped, ``over`` or ``error``; None while it goes on."""
-        return ERROR if self.error is not None else OVER if self.state.is_over else None
+        if self.error is not None:
+            return ERROR
+        return OVER if self.state.is_over else None
 
     @property
     def grade(self) -> ShiftGrade:

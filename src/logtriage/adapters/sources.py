@@ -133,11 +133,13 @@ class Sources:
                 f"bundle {bundle!r}: expected a bundle that was named here; a row alone opens no "
                 "file"
             )
-        world = self._world_of(task)
-        incidents = self._bundles[bundle]
-        return (incidents if world is None else attrs.evolve(incidents, world=world))(name)
+        incidents, world = self._bundles[bundle], self._world_of(task)
+        if world is not None:
+            incidents = attrs.evolve(incidents, world=world)
+        return incidents(name)
 
     def _world_of(self, task: str) -> World | None:
+        """The allowed world that a task's id names; None if it names none of them."""
         return self._worlds.get(task.partition(OF_WORLD)[0])
 
     def _is_own(self, task: str) -> bool:

@@ -60,20 +60,20 @@ class TeamDesk:
     def leave(self, role: str) -> None:
         """Let a role wait from now on. When all roles have left, the incident stays open."""
         self._seated.discard(role)
-        now = self._round
-        if now is None or now.episode.done:
+        playing = self._round
+        if playing is None or playing.episode.done:
             return
         if self._seated:
-            self._tick_if_all_called(now)
+            self._tick_if_all_called(playing)
         else:
-            self._keep(now)
+            self._keep(playing)
             self._round = None
 
     def after(self, last: Round | None) -> Round | None:
         """The round after ``last``: the present one, or a new one; None if all are done."""
-        now = self._round
-        if now is not None and now is not last and not now.episode.done:
-            return now
+        playing = self._round
+        if playing is not None and playing is not last and not playing.episode.done:
+            return playing
         taken = self.desk.take()
         if taken is None:
             return None
@@ -81,43 +81,45 @@ class TeamDesk:
         self._began = self.desk.clock()
         return self._round
 
-    async def say(self, now: Round, role: str, action: Action) -> None:
+    async def say(self, playing: Round, role: str, action: Action) -> None:
         """Take the call of a role, and wait until the tick has passed."""
-        now.calls[role] = action
-        ticked = now.ticked
-        self._tick_if_all_called(now)
+        playing.calls[role] = action
+        ticked = playing.ticked
+        self._tick_if_all_called(playing)
         with suppress(TimeoutError):
             await asyncio.wait_for(ticked.wait(), self._patience)
         if not ticked.is_set():
-            self._tick(now)
+            self._tick(playing)
 
-    def _tick_if_all_called(self, now: Round) -> None:
-        if now.calls and self._seated <= now.calls.keys():
-            self._tick(now)
+    def _tick_if_all_called(self, playing: Round) -> None:
+        if playing.calls and self._seated <= playing.calls.keys():
+            self._tick(playing)
 
-    def _tick(self, now: Round) -> None:
+    def _tick(self, playing: Round) -> None:
         """Play one tick, in which a role without a call waits, and wake the seats."""
-        state = now.episode.state
-        for role, hand in now.hands.items():
-            hand.action = now.calls.get(role, Wait())
+        state = playing.episode.state
+        for role, hand in playing.hands.items():
+            hand.action = playing.calls.get(role, Wait())
+        seen = observe_roles(state, self.split)
         try:
-            actions, now.memory = now.team.act(observe_roles(state, self.split), now.memory)
+            actions, playing.memory = playing.team.act(seen, playing.memory)
         except RoleFailure as failure:
             cause = f"{self.split.names[failure.number]}: {failure.cause}"
             # Worded as in a run: with the tick.
-            now.episode.fail(failure_of(state, cause).cause)
+            playing.episode.fail(failure_of(state, cause).cause)
         else:
             taken = as_taken(actions, self.split, state)
             plays = [[state.tick, action_to_wire(action)] for action in taken]
-            self.desk.under_way.add(now.name, *plays)
-            now.episode.play(taken)
-        if now.episode.done:
-            self._keep(now)
-        ticked, now.ticked, now.calls = now.ticked, asyncio.Event(), {}
+            self.desk.under_way.add(playing.name, *plays)
+            playing.episode.play(taken)
+        if playing.episode.done:
+            self._keep(playing)
+        ticked = playing.ticked  # for which the seats wait
+        playing.ticked, playing.calls = asyncio.Event(), {}
         ticked.set()
 
-    def _keep(self, now: Round) -> None:
-        self.desk.keep(now.name, now, self._began, now.usage)
+    def _keep(self, playing: Round) -> None:
+        self.desk.keep(playing.name, playing, self._began, playing.usage)
 
 
 class TeamSeat:
@@ -130,21 +132,21 @@ class TeamSeat:
 
     async def call(self, tool: str, arguments: object, usage: Usage | None = None) -> str:
         """Play a tool call of the role; returns its next screen, once the tick has passed."""
-        now, role = self._round, self._role
+        playing, role = self._round, self._role
         if usage is not None:
             self._usage = (self._usage or Usage()) + usage
         self._count_usage()
         if tool_name(tool) == NEXT.name:
             return "\n\n".join(self._next())
-        if now is None:
+        if playing is None:
             return self._desk.desk.before
-        if now.episode.done:
+        if playing.episode.done:
             return f"The incident is closed; this had no effect. {self._desk.desk.then}"
-        if role.name in now.calls:
+        if role.name in playing.calls:
             return "You have acted in this tick already: one call a tick. This had no effect."
         call = {"role": "assistant", "tool_calls": [{"name": tool, "arguments": arguments}]}
-        await self._desk.say(now, role.name, now.episode.read(role, call))
-        episode, screen = now.episode, now.episode.screen(role)
+        await self._desk.say(playing, role.name, playing.episode.read(role, call))
+        episode, screen = playing.episode, playing.episode.screen(role)
         if not episode.done:
             return screen
         end = closing_answer(episode.state, too_late=False) if episode.error is None else _BROKE_OFF
@@ -156,20 +158,20 @@ class TeamSeat:
 
     def _next(self) -> Iterator[str]:
         still_open = self._round is not None and not self._round.episode.done
-        now = self._round if still_open else self._desk.after(self._round)
-        if now is None:
+        playing = self._round if still_open else self._desk.after(self._round)
+        if playing is None:
             yield ALL_DONE
             return
-        self._round = now
+        self._round = playing
         self._count_usage()
         if still_open:
             yield STILL_OPEN
-        rules, _ = now.episode.prompts[self._role.name]
+        rules, _ = playing.episode.prompts[self._role.name]
         yield rules["content"]
-        yield now.episode.screen(self._role)
+        yield playing.episode.screen(self._role)
 
     def _count_usage(self) -> None:
         """Add what was spent to the open incident; without one it is kept for the next."""
-        now = self._round
-        if now is not None and not now.episode.done and self._usage is not None:
-            now.usage, self._usage = (now.usage or Usage()) + self._usage, None
+        playing = self._round
+        if playing is not None and not playing.episode.done and self._usage is not None:
+            playing.usage, self._usage = (playing.usage or Usage()) + self._usage, None

@@ -79,8 +79,8 @@ class TeamEpisode(GradedEpisode):
                 f"role: {', '.join(self.split.names)}"
             )
         acts = [self.read(role, replies[role.name]) for role in self.split.roles]
-        said = (own_words(messages_of_turn(replies[name])) for name in self.split.names)
-        return self.play(acts, tuple(said))
+        words = (own_words(messages_of_turn(replies[name])) for name in self.split.names)
+        return self.play(acts, tuple(words))
 
     def read(self, role: Role, reply: str | Message | Sequence[Message]) -> Action:
         """The action of a role's reply; malformed if the role may not take it now.
@@ -92,13 +92,14 @@ class TeamEpisode(GradedEpisode):
 
     def play(self, acts: Sequence[Action], words: Words | None = None) -> TeamTurn:
         """Play one tick: the action of each role, in role order, and its words if there are any."""
-        self.words = (*self.words, *(words or (None,) * len(acts)))
+        self.words += words or (None,) * len(acts)
         before = self._state
         self._state = after = transition_jointly(before, acts)
         now = score(after, self._rubric)
         earned = now - score(before, self._rubric)
         credit = dict(zip(self.split.names, credits_of(before, acts, self._rubric), strict=True))
-        self.rewards, self._credit = (*self.rewards, earned), (*self._credit, credit)
+        self.rewards += (earned,)
+        self._credit += (credit,)
         screens = {role.name: self.screen(role) for role in self.split.roles}
         return TeamTurn(screens, earned, credit, self.done)
 
@@ -113,11 +114,11 @@ class TeamEpisode(GradedEpisode):
 
     def transcript(self, agent: str | None = None) -> Transcript:
         """The transcript, with the roles' own words."""
-        words = kept(self.words[: len(self._state.actions)])
+        played = len(self._state.actions)  # less than all words if a role closed its last tick
         return transcript_of(
             self._state,
             agent=agent,
             status=self.error or COMPLETED,
-            extra=words,
+            extra=kept(self.words[:played]),
             role_split=self.split,
         )

@@ -38,7 +38,7 @@ class Stopping(ABC):
 
     def fork(self) -> Self:
         """A copy of the episode; the two are played apart from here on."""
-        return copy.copy(self)  # every attribute is immutable
+        return copy.copy(self)  # enough, since no attribute is ever changed in place
 
     @property
     @abstractmethod
@@ -82,7 +82,7 @@ class TextEpisode(Stopping):
     actions: tuple[Wire, ...] = ()
     words: Words = ()
     rewards: tuple[float, ...] = ()
-    _said: tuple[Message, ...] = ()
+    _exchanged: tuple[Message, ...] = ()  # the conversation after the prompt
     #: The names of the tools whose calls are read.
     _tools: Collection[str] = SOLO_TOOLS
     _screens: int | None = None
@@ -100,13 +100,13 @@ class TextEpisode(Stopping):
         """
         messages = messages_of_turn(reply)
         turn = self._turn(*self._read(messages), own_words(messages))
-        self._said = (*self._said, *map(_without_thoughts, messages), *turn.messages)
+        self._exchanged += (*map(_without_thoughts, messages), *turn.messages)
         return turn
 
     @property
     def messages(self) -> list[dict[str, Any]]:
         """The conversation to send to the model; :data:`LEFT_OUT` replaces screens too old."""
-        shown = [dict(message) for message in (*self.prompt, *self._said)]
+        shown = [dict(message) for message in (*self.prompt, *self._exchanged)]
         for place in old_screens([message["role"] for message in shown], self._screens):
             shown[place]["content"] = LEFT_OUT
         return shown
@@ -121,6 +121,7 @@ class TextEpisode(Stopping):
         return self._turn([None], [wire])
 
     def _turn(self, calls: Sequence[Any], wires: Sequence[Wire], words: str | None = None) -> Turn:
+        """Play the wire actions of a reply, each with its call (None: it was no tool call)."""
         if self.error is not None or self.stop == OUT_OF_TURNS:
             raise EpisodeOver(f"the episode has stopped ({self.error or self.stop})")
         before = self._score

@@ -14,16 +14,7 @@ from logtriage._lib.references import imported, is_reference
 from logtriage.cli.bar import Bar
 from logtriage.cli.console import emit, note, results, say
 from logtriage.cli.group import NOT_EXACT, SOME_BAD
-from logtriage.cli.options import (
-    ALL,
-    Json,
-    OfWorld,
-    Work,
-    flag,
-    named_tasks,
-    option,
-    world_in,
-)
+from logtriage.cli.options import ALL, Json, OfWorld, Work, flag, named_tasks, option, world_in
 from logtriage.cli.screens import heading
 from logtriage.errors import InvalidInput, MissingExtra
 from logtriage.grading import rubric_named
@@ -89,12 +80,12 @@ def audit_(
     if solver is not None and not callable(solver):
         raise InvalidInput(f"{oracle}: expected a function, found {type(solver).__name__}")
     world = world_in(of_world)
-    subjects = [
-        subject_of(name, chosen, oracle=solver, world=world)
-        if world is not None or names_world(name) or not is_reference(name)
-        else subject_of(imported(name), chosen, oracle=solver)
-        for name in named_tasks(task or [ALL], world)
-    ]
+    subjects = []
+    for name in named_tasks(task or [ALL], world):
+        if world is None and is_reference(name) and not names_world(name):
+            subjects.append(subject_of(imported(name), chosen, oracle=solver))
+        else:
+            subjects.append(subject_of(name, chosen, oracle=solver, world=world))
     named_checks = chosen_checks(family or tuple(FAMILIES), check or ())
     total = len(subjects) * sum(map(len, named_checks.values()))
     sizes = QUICK if quick else FULL

@@ -37,8 +37,7 @@ def convert(
         ),
     ] = None,
     messages: Annotated[
-        str | None,
-        option("PATH", "Where a row keeps the conversation, such as trace.messages."),
+        str | None, option("PATH", "Where a row keeps the conversation, such as trace.messages.")
     ] = None,
     style: Annotated[
         Style, flag("How the agent acts: by tool calls, in text, or by a plan.")
@@ -104,10 +103,10 @@ def convert(
 
 
 def _summary(counts: Mapping[str, int], unread: Sequence[str]) -> Iterator[str]:
-    parts, unchecked = counted(counts["beginnings"], "row"), counts["unchecked"]
+    beginnings, unchecked = counted(counts["beginnings"], "row"), counts["unchecked"]
     yield (
         f"{counts['converted']} converted; {counted(counts['bad'], 'bad row')}"
-        + (f"; {parts} of the same attempts left out" if counts["beginnings"] else "")
+        + (f"; {beginnings} of the same attempts left out" if counts["beginnings"] else "")
         + (f"; {counted(counts['joined'], 'row')} joined to others" if counts["joined"] else "")
         + (f"; {counts['open']} with the incident open at the end" if counts["open"] else "")
         + (f"; {counts['unscored']} will be unscored" if counts["unscored"] else "")

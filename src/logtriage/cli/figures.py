@@ -109,9 +109,10 @@ class Figures:
         """Print the meaning of each printed column, once for columns with the same meaning."""
         meanings: dict[str, str] = {}
         for title in self._titles:
-            keys = [title.partition(end)[0] for end in (" [", " solve", " ")]
-            if meaning := next((_MEANINGS[key] for key in keys if key in _MEANINGS), ""):
-                meanings.setdefault(meaning, title)
+            keys = [title.partition(end)[0] for end in (" [", " solve", " ")]  # the longest first
+            known = [_MEANINGS[key] for key in keys if key in _MEANINGS]
+            if known:
+                meanings.setdefault(known[0], title)
         if meanings:
             say(self.console, heading("LEGEND"))
             put(self.console, facts([(title, meaning) for meaning, title in meanings.items()]))

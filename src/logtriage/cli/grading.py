@@ -96,6 +96,7 @@ def grade(
         for graded in every:
             if isinstance(graded, TranscriptError):
                 tally.bad += 1
+                # The words are those of a decoder: a missing field, and a line that is no JSON.
                 lacks_fields |= "got nothing" in graded.reason
                 no_json |= "JSON" in graded.reason
                 bad.tell(graded)

@@ -80,9 +80,9 @@ def mcp(
     and stdout; with --http the command runs on its own. The run in --out is an ordinary run: see
     report, compare, gate, replay.
     """
-    for name in () if http else ("port", "token", "max_sessions", "idle_seconds"):
+    for name in ("port", "token", "max_sessions", "idle_seconds"):
         source = ctx.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
+        if not http and source is not None and source.name == "COMMANDLINE":
             raise InvalidInput(f"--{name.replace('_', '-')}: goes with --http")
     if choice.shifts:
         options.refuse_for_shifts(

@@ -280,9 +280,7 @@ class Page:
     bases: Annotated[
         list[Path] | None,
         option(
-            "RUN",
-            "Show this run beside it, with the paired difference. May be repeated.",
-            "--base",
+            "RUN", "Show this run beside it, with the paired difference. May be repeated.", "--base"
         ),
     ] = None
     beliefs: Annotated[
@@ -340,5 +338,5 @@ def seal_in(path: Path | None) -> Seal | None:
 
 def named_tasks(names: Iterable[str], world: World | None) -> list[str]:
     """The tasks by name, with the benchmark's tasks of the world in place of :data:`ALL`."""
-    every = DRAWN_TASKS if world is None else benchmark_of(world)
-    return [task for name in names for task in (every if name == ALL else [name])]
+    stands_for = {ALL: DRAWN_TASKS if world is None else benchmark_of(world)}
+    return [task for name in names for task in stands_for.get(name, (name,))]

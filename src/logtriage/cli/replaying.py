@@ -35,7 +35,8 @@ def replay(
     The page has screens, services, actions, the belief, and how each grade came about. With ID,
     every episode on that incident is explained. Of a run or file of shifts, it has timelines.
     """
-    if (file := shifts_file(run)).exists():
+    file = shifts_file(run)
+    if file.exists():
         if incident_id is not None:
             raise InvalidInput(f"{incident_id}: the page of a run of shifts has all of them")
         options.refuse_for_shifts(

@@ -116,14 +116,16 @@ def report(
     The page is that of the replay command: figures, plots, and every episode tick by tick.
     """
     prices = money.prices
-    of_shifts = (file := shifts_file(run)).exists()
+    file = shifts_file(run)
+    of_shifts = file.exists()
     if html or show:
         if of_shifts:
             raise InvalidInput(f"{run}: a run of shifts; logtriage replay writes its page")
         figures = {"--json": shown.as_json, "--value-of-incident": prices is not None}
         figures |= {"--legend": shown.legend, "--luck-adjusted": shown.luck_adjusted}
-        if option := next((name for name, given in figures.items() if given), ""):
-            raise InvalidInput(f"{option} prints figures; --html and --open write a page")
+        wrong = [name for name, given in figures.items() if given]
+        if wrong:
+            raise InvalidInput(f"{wrong[0]} prints figures; --html and --open write a page")
         out = run / "report.html" if out is None else out
         replay(run, None, out, page=page, show=show, seal_file=seal_file)
         return
@@ -160,12 +162,8 @@ def note_unfinished(run: LoadedRun, whose: str = "") -> None:
 def put_run(run: LoadedRun, prices: Prices | None, shown: options.Shown) -> None:
     """Print the figures of a run: its repeats as one, and with ``prices`` its worth in money."""
     repeats = repeats_of(run)
-    money = put_rows(
-        summarise(run),
-        shown,
-        repeats,
-        tuple if prices is None else partial(worth_of, run, prices),
-    )
+    worths = tuple if prices is None else partial(worth_of, run, prices)
+    money = put_rows(summarise(run), shown, repeats, worths)
     for task in run.tasks:
         for name, group in attempts_on(run, task).items():
             if not are_repeats(run, group, task):
@@ -182,8 +180,8 @@ def put_run(run: LoadedRun, prices: Prices | None, shown: options.Shown) -> None
                 f"every attempt of {each.policy}",
                 "yellow",
             )
-    of_run = prices is not None and prices.per_episode is None and prices.per_million is None
-    if of_run and money and not any(row.cost for row in money):
+    kept = prices is not None and prices.per_episode is None and prices.per_million is None
+    if kept and money and not any(row.cost for row in money):  # costs are those that the run keeps
         note(
             "the run keeps no costs, so that they are 0: give --cost-per-episode or "
             "--price-per-million-tokens",
@@ -207,13 +205,14 @@ def put_rows(
     """
     if shown.as_json:
         money = worths()
-        extra = {
-            name: {(each.policy, each.task): attrs.asdict(each) for each in of_agents}
-            for name, of_agents in (("repeats", repeats), ("money", money))
-        }
+        repeats_by_key = {(each.policy, each.task): attrs.asdict(each) for each in repeats}
+        money_by_key = {(each.policy, each.task): attrs.asdict(each) for each in money}
         for row in rows:
-            key = row.policy, row.task
-            emit(attrs.asdict(row) | {name: of[key] for name, of in extra.items() if key in of})
+            data, key = attrs.asdict(row), (row.policy, row.task)
+            for name, by_key in (("repeats", repeats_by_key), ("money", money_by_key)):
+                if key in by_key:
+                    data[name] = by_key[key]
+            emit(data)
         return money
     figures = Figures()
     put_results(figures, rows, luck_adjusted=shown.luck_adjusted)

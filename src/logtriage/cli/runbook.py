@@ -29,8 +29,8 @@ def runbook(incident: Incident) -> RenderableType:
     if table and incident.setting is not None:
         parts += _faults(incident.setting, incident.topology)
     for line in lines.split("\n"):
-        first = line.split(" ")[0]
-        title, text = first if first.isupper() else "RULES", line
+        first, text = line.split(" ")[0], line
+        title = first if first.isupper() else "RULES"
         if section := _SECTION.match(line):
             title, text = section.groups()
         parts.append(heading(title))

@@ -89,8 +89,7 @@ class Models:
     template: Annotated[
         str,
         option(
-            "WHICH",
-            "hf:DIR: the chat template, the model's own or ours with tools (own or tools).",
+            "WHICH", "hf:DIR: the chat template, the model's own or ours with tools (own or tools)."
         ),
     ] = TEMPLATES[0]
 

@@ -85,9 +85,9 @@ def evaluate_shifts(
     # A model that is loaded here plays no shifts: the names below say so.
     served = served_players(policies, models)
     recorders = {policy: _recorder(policy, served, screens) for policy in policies}
-    last = "" if screens is None else f", screens {screens}"
-    settings = {name: f"{player.description}{last}" for name, player in served.items()}
-    settings = dict.fromkeys(policies, "") | settings
+    latest = "" if screens is None else f", screens {screens}"
+    settings = dict.fromkeys(policies, "")
+    settings |= {name: f"{player.description}{latest}" for name, player in served.items()}
     rows: list[ShiftRow] = []
     errors: list[str] = []
     unread: dict[str, list[str]] = {policy: [] for policy in policies}
@@ -107,9 +107,11 @@ def evaluate_shifts(
                     on_progress=bar.show,
                 )
             rows.append(shift_row(policy, task, records))
-            wires = (wire for record in records for wire in record["actions"])
-            unread[policy] += [w["reason"] for w in wires if w["action_type"] == MALFORMED]
-            errors.append(next((record["error"] for record in records if record["error"]), ""))
+            for wire in (wire for record in records for wire in record["actions"]):
+                if wire["action_type"] == MALFORMED:
+                    unread[policy].append(wire["reason"])
+            causes = [record["error"] for record in records if record["error"]]
+            errors.append(causes[0] if causes else "")
     put_shifts(rows, shown)
     for row, error in zip(rows, errors, strict=True):
         if row.unscored:

@@ -1,6 +1,7 @@
 """Tables of figures: the rows of a run, and runs compared."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from rich.text import Text
@@ -38,8 +39,8 @@ def put_results(figures: Figures, rows: Sequence[Row], *, luck_adjusted: bool = 
         first, played = mine[0], {row.episodes // row.attempts for row in mine}
         roles = "" if first.role_split is None else f", roles {spelled(first.role_split)}"
         _put_title(figures, first, f"{_things(played, 'episode')}{roles}")
-        split = any(row.net for row in mine)
-        for columns in (HEADLINE, DETAILS) if split else ((*HEADLINE, *DETAILS),):
+        with_net = any(row.net for row in mine)  # else all columns fit into one table
+        for columns in (HEADLINE, DETAILS) if with_net else ((*HEADLINE, *DETAILS),):
             figures.put(
                 {"policy": row.agent, **{_title_of(each): _cell(each, row) for each in columns}}
                 for row in mine
@@ -100,7 +101,7 @@ def _put_by_worth(figures: Figures, rows: Sequence[Row]) -> None:
     """Print the share handed over at each worth of a hand-over, and how many incidents have it."""
     nets = {row.agent: row.net.by_worth for row in rows if row.net and row.net.by_worth}
     incidents: dict[float, int] = {}
-    for group in (group for groups in nets.values() for group in groups):
+    for group in chain.from_iterable(nets.values()):
         incidents[group.worth] = max(group.incidents, incidents.get(group.worth, 0))
     for_each = [(policy, {at.worth: at.handed_over for at in net}) for policy, net in nets.items()]
     figures.put(
@@ -201,15 +202,13 @@ def _net(pair: Comparison) -> dict[str, Cell]:
 
 
 def _bounds(pair: Comparison) -> Cells:
-    return {
-        "A, unscored\nas 0": number(pair.bound_a),
-        "B, unscored\nas 0": number(pair.bound_b),
-    }
+    return {"A, unscored\nas 0": number(pair.bound_a), "B, unscored\nas 0": number(pair.bound_b)}
 
 
 def _signed(difference: Interval) -> Text:
-    low, high = difference.bounds
-    return estimate(difference, "+.3f", "green" if low > 0 else "red" if high < 0 else "")
+    """A difference, coloured if its interval holds no 0."""
+    worse_or_not = "red" if difference.bounds[1] < 0 else ""
+    return estimate(difference, "+.3f", "green" if difference.bounds[0] > 0 else worse_or_not)
 
 
 def put_worth(figures: Figures, rows: Sequence[Worth]) -> None:

@@ -92,16 +92,15 @@ def completions(typed: str, incident: Incident) -> list[str]:
     usages: dict[str, str] = {}
     for usage, _ in commands(incident):
         first, _, hint = usage.partition(" ")
-        usages |= dict.fromkeys(topology.remedies if first == "REMEDY" else (first,), hint)
+        verbs = topology.remedies if first == "REMEDY" else (first,)
+        usages |= dict.fromkeys(verbs, hint)
     if not blank:
         return [first for first in usages if word and first.startswith(word)]
     hint = usages.get(word, "")
-    values = topology.names if "SERVICE" in hint else topology.teams if hint == "TEAM" else ()
-    return [
-        f"{word} {value}"
-        for value in values or hint.split("|")
-        if value and value.lower().startswith(rest)
-    ]
+    values = topology.teams if hint == "TEAM" else hint.split("|")
+    if "SERVICE" in hint:
+        values = topology.names
+    return [f"{word} {value}" for value in values if value and value.lower().startswith(rest)]
 
 
 def read_action(text: str, topology: Topology) -> actions.Action:

@@ -35,7 +35,7 @@ def records_of(source: str) -> Records:
         UnknownName: for what is neither a file nor a name.
         BundleError, OSError: if the file is damaged, or cannot be read.
     """
-    names = {**{name: name for name in SHIPPED}, **RECORDED_TASKS}
+    names = {**{name: name for name in SHIPPED}, **RECORDED_TASKS}  # to names of sources
     if source in names:
         records = shipped_records(names[source])
     elif Path(source).suffix or Path(source).exists():
@@ -125,11 +125,13 @@ def _attempts(
 def _play_cell(
     cell: Cell, agents: Sequence[str], attempts: Sequence[Mapping[str, Answer]], run: Kept
 ) -> Iterator[Transcript]:
+    """Yield a baseline's transcripts, or those of a repeat's answers; some have no answer."""
+    answers = attempts[agents.index(cell.policy)] if cell.policy in agents else None
     for incident in map(run.incidents, cell.ids):
-        if cell.policy not in agents:
+        if answers is None:
             yield record_episode(incident, make_policy(cell.policy), cell.policy)
-        elif incident.id in (rows := attempts[agents.index(cell.policy)]):
-            yield transcript_of_answer(rows[incident.id], incident, cell.policy)
+        elif incident.id in answers:
+            yield transcript_of_answer(answers[incident.id], incident, cell.policy)
 
 
 def _ungraded(answers: Sequence[Answer], incidents: Mapping[str, Incident]) -> tuple[str, ...]:

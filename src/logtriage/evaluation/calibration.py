@@ -139,8 +139,9 @@ def _calibration(policy: str, task: str, rows: Sequence[_Episode]) -> Calibratio
     over = [row.confidence - row.posterior for row in known if row.posterior is not None]
     error, by_chance = _error_of(stated, right) if known else (None, None)
     return Calibration(
-        policy, task, len(rows), len(known), error, by_chance, mean_interval(over),
-        brier(stated, right), augrc(stated, right), _bins(known), _bars(rows) if known else (),
+        policy, task, scored=len(rows), stated=len(known), ece=error, by_chance=by_chance,
+        over=mean_interval(over), brier=brier(stated, right), augrc=augrc(stated, right),
+        bins=_bins(known), bars=_bars(rows) if known else (),
     )  # fmt: skip
 
 
@@ -151,17 +152,18 @@ def _stated(state: State) -> Stated | None:
         return None
     posterior = None
     if incident.setting is not None and state.schedule is None:
-        now = initial_state(incident)
+        before = initial_state(incident)  # played up to the declaration
         for action in state.actions:
             if isinstance(action, IdentifyRootCause) and action.service == facts.root_cause:
                 break
-            now = transition(now, action)
-        posterior = belief(now).root_causes.get(facts.root_cause, 0.0)
+            before = transition(before, action)
+        posterior = belief(before).root_causes.get(facts.root_cause, 0.0)
     right = facts.root_cause in incident.truth.root_causes
     return Stated(facts.confidence, right, posterior)
 
 
 def _error_of(stated: Sequence[float], right: Sequence[bool]) -> tuple[Interval, float]:
+    """(ECE with its interval, the ECE that chance alone exceeds in one case of twenty)."""
     confidences, outcomes = np.asarray(stated, float), np.asarray(right, float)
     draws = np.random.default_rng(SEED)
     rows = draws.integers(len(stated), size=(RESAMPLES, len(stated)))
@@ -207,8 +209,10 @@ def _bars(rows: Sequence[_Episode]) -> tuple[Bar, ...]:
     bars = []
     for bar in (number / BINS for number in range(BINS + 1)):
         below = [stated is not None and stated.confidence < bar for stated, _, _ in known]
-        pairs = zip(below, known, strict=True)
-        net = net_value([(worth if under else score, worth) for under, (_, score, worth) in pairs])
+        outcomes = []
+        for is_below, (_, score, worth) in zip(below, known, strict=True):
+            outcomes.append((worth if is_below else score, worth))
+        net = net_value(outcomes)
         if net is not None:
             bars.append(Bar(bar, fmean(below), net))
     return tuple(bars)

@@ -25,7 +25,8 @@ TRANSCRIPTS: Final = "transcripts"
 EXPLANATIONS: Final = "explanations"
 #: The file of a run of shifts.
 SHIFTS: Final = "shifts.jsonl"
-_OF_A_SHIFT: Final = itemgetter("shift", "policy", "error", "actions", "grade", "forward_all")
+#: Fails for a record that lacks one of these fields.
+_check_shift: Final = itemgetter("shift", "policy", "error", "actions", "grade", "forward_all")
 #: The journal of open episodes (:class:`UnderWay`).
 UNDER_WAY: Final = ".under-way.jsonl"
 _SLUG: Final = 40
@@ -101,7 +102,7 @@ def read_shifts(file: Path) -> list[dict[str, Any]]:
     for at, line in enumerate(read_lines(file), start=1):
         try:
             records.append(json.loads(line))
-            _OF_A_SHIFT(records[-1])
+            _check_shift(records[-1])
         except (ValueError, KeyError, TypeError):
             why = "no record of a shift; logtriage grade FILE --out DIR makes a run of transcripts"
             raise InvalidInput(f"{file}:{at}: {why}") from None
@@ -132,13 +133,14 @@ def read_cell(directory: Path, cell: Cell) -> tuple[Transcript, ...]:
     An unscored episode may have been played again: the later transcript counts.
     """
     path, ids = cell_path(directory, TRANSCRIPTS, cell), frozenset(cell.ids)
+    agent = spelled(cell.policy)
     kept: dict[str, Transcript] = {}
     for number, line in enumerate(read_lines(path), start=1):
         try:
             transcript = decode_transcript(line)
             if transcript.incident not in ids:
                 raise TranscriptError(f"incident: none of this run: {transcript.incident!r}")
-            if transcript.agent != (agent := spelled(cell.policy)):
+            if transcript.agent != agent:
                 raise TranscriptError(f"agent: expected {agent!r}, got {transcript.agent!r}")
             before = kept.get(transcript.incident)
             if before is not None and before.status == COMPLETED:
@@ -162,9 +164,13 @@ class UnderWay:
         refuse_link(self._path)
         mend(self._path)
         self.left: dict[str, list[Any]] = {}
-        for line in read_lines(self._path):
-            row = json.loads(line)
-            self.left.setdefault(row["episode"], []).extend(row["done"])
+        for number, line in enumerate(read_lines(self._path), start=1):
+            try:
+                row = json.loads(line)
+                self.left.setdefault(row["episode"], []).extend(row["done"])
+            except (ValueError, KeyError, TypeError):
+                why = "no line of a journal of open episodes"
+                raise TranscriptError(why, source=str(self._path), line=number) from None
         self._open: set[str] = set()
 
     def add(self, name: str, *done: Any) -> None:

@@ -91,9 +91,8 @@ def pair_runs(
     _check_alike((a.directory, a.manifest), (b.directory, b.manifest))
     if a.manifest.bundle != b.manifest.bundle:
         _check_same_truths(a, b)
-    if policy_a is None and policy_b is None and (shared := pairs_of(a, b)):
-        pairs = shared
-    else:
+    pairs = pairs_of(a, b) if policy_a is None and policy_b is None else []
+    if not pairs:
         pairs = [(_chosen_policy(a, policy_a), _chosen_policy(b, policy_b))]
     tasks = [task for task in a.tasks if task in b.tasks]
     if not tasks:
@@ -109,6 +108,7 @@ def pair_runs(
 
 
 def _check_same_truths(a: LoadedRun, b: LoadedRun) -> None:
+    """Refuse runs in which an id stands for incidents with different truths."""
     ours, theirs = ({name for cell in run.planned for name in cell.ids} for run in (a, b))
     for name in sorted(ours & theirs):
         if a.incidents(name).truth != b.incidents(name).truth:
@@ -121,8 +121,9 @@ def _check_same_truths(a: LoadedRun, b: LoadedRun) -> None:
 def run_names(directories: Sequence[Path]) -> tuple[str, ...]:
     """Short names of runs: their directories, with enough parents to tell them apart."""
     paths = [directory.resolve().parts for directory in directories]
-    most, different = max(map(len, paths)), len(set(paths))
-    length = next(n for n in range(1, most + 1) if len({path[-n:] for path in paths}) == different)
+    length = 1
+    while len({path[-length:] for path in paths}) < len(set(paths)):
+        length += 1
     return tuple("/".join(path[-length:]) for path in paths)
 
 
@@ -202,7 +203,7 @@ def _compare(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) ->
         shared=len(shared),
         only_a=len(scores_a) - len(shared),
         only_b=len(scores_b) - len(shared),
-        mean_a=fmean(before),  # rounded as the bounds are
+        mean_a=fmean(before),  # as the bounds, which equal it to the last bit if none is missing
         mean_b=fmean(after),
         bound_a=ours.bound(planned),
         bound_b=theirs.bound(planned),
@@ -233,7 +234,8 @@ def net_of(
 
 
 def _losses(a: LoadedRun, b: LoadedRun, task: str, name_a: str, name_b: str) -> Losses | None:
-    if any(len(policies_of(run, name)) > 1 for run, name in ((a, name_a), (b, name_b))):
+    """The difference of losses, B - A; None if an agent has several attempts."""
+    if len(policies_of(a, name_a)) > 1 or len(policies_of(b, name_b)) > 1:
         return None
     before, after = a.explained[name_a, task], b.explained[name_b, task]
     shared = [name for name in before if name in after]

@@ -66,7 +66,7 @@ def record_episode(incident: Incident, factory: policies.PolicyFactory, agent: s
         while True:
             try:
                 state = next(states)
-            except StopIteration as end:
+            except StopIteration as end:  # after the last state, with the policy's memory
                 return state, _ranking(policy, state, memory=end.value)
 
     return _record(incident, play, agent)
@@ -103,6 +103,7 @@ def _record(
     agent: str,
     split: SplitLike | None = None,
 ) -> Transcript:
+    """The transcript of what ``play`` returns: (last state, extra fields), or of its failure."""
     try:
         last, extra = play()
     except PolicyFailure as failure:

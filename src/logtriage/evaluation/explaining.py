@@ -2,6 +2,7 @@
 
 from contextlib import closing
 from functools import partial
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Final
@@ -100,7 +101,8 @@ def check_explainable(spec: RunSpec, incidents: Incidents) -> tuple[str, ...]:
     }
     if len(reasons) == len(tasks):
         causes = [f"{task}: {why}" for task, why in reasons.items()]
-        if any(drawn.telemetry.open_loop for first in tasks.values() for drawn in first):
+        looked_at = chain.from_iterable(tasks.values())
+        if any(incident.telemetry.open_loop for incident in looked_at):
             causes.append(NOT_CLAIMED)
         raise InvalidInput(f"nothing to explain: {'; '.join(causes)}")
     return tuple(reasons)

@@ -88,13 +88,9 @@ def gate_runs(
     policy: str | None = None,
     base_policy: str | None = None,
 ) -> tuple[Check, ...]:
-    """Check a run against a baseline; pairs and errors as of :func:`compare_runs`.
+    """Check a run against a baseline; pairs and errors as of :func:`~.compare.compare_runs`.
 
     Agents that only the base has are worse; shipped policies need no partner.
-
-    Raises:
-        UnknownName, InvalidInput, RubricError, SealError: as
-            :func:`logtriage.evaluation.compare_runs`.
     """
     pairs, _ = pair_runs(base, run, base_policy, policy)
     # A list of actions that stands beside agents never gets worse.
@@ -156,8 +152,9 @@ def judged(check: Check, pairs: Sequence[tuple[float, float]], margin: float) ->
     graded = check.measure == GRADE
     difference = (paired_difference if graded else paired_share_difference)(before, after)
     assert difference is not None  # there is a pair
-    # Bounds of the gain: a mis-page less is one.
-    low, high = difference.bounds if graded else (-end for end in reversed(difference.bounds))
+    low, high = difference.bounds
+    if not graded:  # then less is better: these are bounds of the gain
+        low, high = -high, -low
     verdict = Verdict.WORSE if high < 0.0 else Verdict.UNDECIDED
     if low > -margin:
         verdict = Verdict.NO_WORSE

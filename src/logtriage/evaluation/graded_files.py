@@ -104,7 +104,7 @@ class _Grader:
             for transcript, graded in pairs:
                 assert incident is not None, "it was found for the grade"
                 rows.append(GradedLine(transcript, graded, incident.worth_of_hand_over))
-        except SealError as error:
+        except SealError as error:  # grade_lines begins it with NAME:NUMBER:
             number, _, reason = str(error).removeprefix(f"{lines.name}:").partition(":")
             raise SealError(f"{lines.name}:{lines.place(int(number))}:{reason}") from None
         return rows
@@ -143,14 +143,15 @@ def _chunks(sources: Iterable[Path | IO[bytes]], size: int) -> Iterator[_Lines |
 
 
 def _of_stream(stream: IO[bytes], name: str, size: int) -> Iterator[_Lines | TranscriptError]:
-    some: list[tuple[int, bytes]] = []
+    """Yield the lines in chunks of at most ``size``, and an error in the place of a long line."""
+    chunk: list[tuple[int, bytes]] = []
     for number, line in numbered_lines(stream):
         if line is not None and line.strip():
-            some.append((number, line))
-        if len(some) == size or (line is None and some):
-            yield _Lines(name, tuple(some))
-            some = []
+            chunk.append((number, line))
+        if len(chunk) == size or (line is None and chunk):
+            yield _Lines(name, tuple(chunk))
+            chunk = []
         if line is None:
             yield TranscriptError(TOO_LONG, source=name, line=number)
-    if some:
-        yield _Lines(name, tuple(some))
+    if chunk:
+        yield _Lines(name, tuple(chunk))

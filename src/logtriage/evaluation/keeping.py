@@ -212,11 +212,12 @@ def holding(directory: Path) -> Iterator[None]:
 
 
 def _locked(path: Path) -> int:
+    """The locked descriptor of the file at ``path``; InvalidInput if another process holds it."""
     while True:
         descriptor = open_here(path, os.O_RDWR | os.O_CREAT)
         try:
             try_lock(descriptor)
-            # The holder before removes the file: then this lock protects nothing.
+            # The holder before removes the file: then this lock protects nothing, so try again.
             if path.exists() and os.path.samestat(os.fstat(descriptor), path.stat()):
                 return descriptor
         except (BlockingIOError, PermissionError):

@@ -110,9 +110,9 @@ def load_run(
         used = get_rubric(cell.rubric) if rubric is None else rubric
         rubrics[cell.task] = used.id, used.digest
     if rubric is None and rubrics != manifest.rubrics:
-        ours, theirs = rubrics, manifest.rubrics
-        task = next(name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name))
-        was, now = rubric_label(theirs.get(task)), rubric_label(ours.get(task))
+        kept = manifest.rubrics
+        task, *_ = (name for name in {**rubrics, **kept} if rubrics.get(name) != kept.get(name))
+        was, now = rubric_label(kept.get(task)), rubric_label(rubrics.get(task))
         raise RubricError(
             f"{directory / RUN_FILE}: {task} was graded by {was}, "
             f"logtriage {__version__} grades it by {now}; play the run again"
@@ -123,13 +123,15 @@ def load_run(
         grade_transcript(transcript, rubric, resolve=incidents, splits=splits)
         for transcript in chain(*transcripts.values())
     )
+    # Cut into cells again, which have the same order and lengths.
     in_order = iter(list(watched(graded, on_progress, sum(map(len, transcripts.values())))))
     grades = {key: tuple(islice(in_order, len(played))) for key, played in transcripts.items()}
     explained = {}
     for cell in planned:
         by_incident = {grade.incident: grade for grade in grades[cell.policy, cell.task]}
-        kept = read_explanations(directory, cell, by_incident) if rubric is None else {}
-        explained[cell.policy, cell.task] = kept
+        explained[cell.policy, cell.task] = (
+            read_explanations(directory, cell, by_incident) if rubric is None else {}
+        )
     return LoadedRun(
         directory, manifest, planned, incidents, rubrics, transcripts, grades, explained
     )

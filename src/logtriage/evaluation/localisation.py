@@ -89,7 +89,7 @@ def check_ranking(ranking: object, known: Iterable[str]) -> Ranking:
         if not isinstance(names, list | tuple) or not names:
             raise InvalidInput(f"ranking[{place}]: expected a name or names, got {entry!r:.80}")
         for name in names:
-            if name not in left:
+            if not isinstance(name, str) or name not in left:
                 raise InvalidInput(
                     f"ranking[{place}]: {name!r:.80} is no service, or appears twice"
                 )

@@ -6,6 +6,7 @@ over the scored episodes whose hand-over has a worth c. ``value`` is what it sav
 have one incident solved. Handing everything over at once, for nothing, is worth 0.
 """
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from math import fsum, isfinite
 from statistics import fmean
@@ -26,6 +27,8 @@ from logtriage.grading.grade import GRID
 from logtriage.transcript import Transcript
 
 COST: Final = "cost"
+#: The largest cost or count: JSON has whole numbers that no float can hold.
+_MOST: Final = sys.float_info.max
 
 
 def check_extras(extra: Mapping[str, Any], services: Iterable[str]) -> None:
@@ -38,11 +41,11 @@ def check_extras(extra: Mapping[str, Any], services: Iterable[str]) -> None:
     if ranking is not None:
         check_ranking(ranking, services)
     cost = present(extra, COST)
-    if cost is not None and not (_is_number(cost) and isfinite(cost) and cost >= 0):
+    if cost is not None and not (_is_number(cost) and 0 <= cost <= _MOST):
         raise InvalidInput(f"{COST}: expected a number from 0 on, got {cost!r:.60}")
     for name in attrs.fields_dict(Usage):
         count = present(extra, name)
-        if count is not None and not (type(count) is int and count >= 0):
+        if count is not None and not (type(count) is int and 0 <= count <= _MOST):
             raise InvalidInput(f"{name}: expected a whole number from 0 on, got {count!r:.60}")
 
 
@@ -103,6 +106,7 @@ class Prices:
         return known
 
     def _kept(self, transcript: Transcript) -> float | None:
+        """The cost that a transcript keeps, or of its tokens at the prices; None if unknown."""
         if self.per_million is not None:
             usage = usage_in(transcript.extra)
             counted = all(present(transcript.extra, name) is not None for name in TOKENS)
@@ -144,10 +148,7 @@ class WorthDifference:
 def worth_of(run: LoadedRun, prices: Prices) -> tuple[Worth, ...]:
     """The worth of each policy on each task, without the tasks whose hand-overs have no worth.
 
-    Beside agents of your own, a shipped policy costs nothing.
-
-    Raises:
-        InvalidInput: as :meth:`Prices.costs`.
+    Beside agents of your own, a shipped policy costs nothing. Raises as :meth:`Prices.costs`.
     """
     rows = []
     for name, group in attempts_of(run).items():
@@ -216,5 +217,6 @@ def _gains_of(
 
 
 def _times(each: Interval, count: int) -> Interval:
+    """The interval of a sum, from that of its mean."""
     low, high = (None if end is None else end * count for end in (each.low, each.high))
     return Interval(each.mean * count, low, high)

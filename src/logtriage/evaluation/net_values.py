@@ -19,6 +19,8 @@ from logtriage.state import State
 
 #: (grade, worth of a hand-over of the incident).
 Outcome = tuple[float, float]
+#: The (closed state, grade) pairs of all attempts, by (worth of a hand-over, incident id).
+_Attempts = Mapping[tuple[float, str], Sequence[tuple[State, float]]]
 
 
 def on_grid(value: float) -> int:
@@ -47,9 +49,7 @@ def net_value_of_attempts(graded: Iterable[tuple[Sequence[float], float]]) -> In
     return ratio_interval(gained, possible)
 
 
-def _net_value_of(
-    attempts: Mapping[tuple[float, str], Sequence[tuple[State, float]]],
-) -> Interval | None:
+def _net_value_of(attempts: _Attempts) -> Interval | None:
     return net_value_of_attempts(
         ([grade for _, grade in each], worth) for (worth, _), each in attempts.items()
     )
@@ -96,19 +96,17 @@ def net_value_of(played: Iterable[tuple[State, float]]) -> NetValue | None:
     Attempts at one incident count by their mean.
     """
 
-    def share(
-        group: Mapping[tuple[float, str], Sequence[tuple[State, float]]],
-        happened: Callable[[State], bool | None],
-    ) -> float | None:
+    def share(group: _Attempts, happened: Callable[[State], bool | None]) -> float | None:
         return mean_by_incident(
             (name, happened(state)) for (_, name), each in group.items() for state, _ in each
         )
 
-    attempts = grouped(
-        ((worth, state.incident.id), (state, grade))
-        for state, grade in played
-        if (worth := state.incident.worth_of_hand_over) is not None
-    )
+    with_worth = []
+    for state, grade in played:
+        worth = state.incident.worth_of_hand_over
+        if worth is not None:
+            with_worth.append(((worth, state.incident.id), (state, grade)))
+    attempts = grouped(with_worth)
     net = _net_value_of(attempts)
     if net is None:
         return None

@@ -119,10 +119,9 @@ def alone(workers: Workers) -> bool:
 def in_order(
     function: Callable[[Chunk], Result], chunks: Iterable[Chunk], workers: Workers
 ) -> Generator[tuple[Chunk, Result], None, None]:
-    """Yield (chunk, result) in the order of the chunks, which are taken only as they are needed.
+    """Yield (chunk, result) in the order of the chunks; LogTriageError if a worker died.
 
-    Raises:
-        LogTriageError: if a worker died.
+    Chunks are taken only as they are needed.
     """
     left = iter(chunks)
     first = [] if alone(workers) else list(islice(left, 2))

@@ -123,6 +123,7 @@ def repeats_of(run: LoadedRun) -> tuple[Repeats, ...]:
 
 
 def _repeats(run: LoadedRun, name: str, group: Sequence[str], task: str) -> Repeats | None:
+    """The repeats of an agent on a task; None if its policies played no incidents in common."""
     if not are_repeats(run, group, task):
         return None
     graded, count = [run.scored(policy, [task]) for policy in group], len(group)

@@ -112,25 +112,7 @@ def evaluate(
     workers = workers_of(jobs, seal)
     incidents = Incidents.of(bundle, seal, spec.world)
     players, split = recordings or {}, spec.role_split
-    makers: Mapping[str, Any] = (factories if split is None else teams) or {}
-    marks, plays = dict[str, str](), dict[str, Play]()
-    for name in spec.policies:
-        if name in players:
-            player = players[name]
-            marks[name], plays[name] = player.description, partial(_one_by_one, player.record)
-            if isinstance(player, Together):
-                plays[name] = player.record_together
-            continue
-        if name in makers:
-            maker = makers[name]
-        else:
-            maker = make_policy(name) if split is None else make_team(name, split)
-        if name in makers or _may_change(name):
-            marks[name] = player_name(maker)
-        record = partial(record_episode, factory=maker)
-        if split is not None:
-            record = partial(record_joint_episode, factory=maker, split=split)
-        plays[name] = partial(_one_by_one, record)
+    marks, plays = _plays_of(spec, players, (factories if split is None else teams) or {})
     if split is not None:
         firsts = {cell.task: cell.ids[0] for cell in plan(spec, incidents) if cell.ids}
         for first, role in product(firsts.values(), split.roles):
@@ -143,15 +125,14 @@ def evaluate(
             on_progress(done, total)
         if done < total:
             kept.begin()
-        work = [_Chunk(cell, incidents, plays[cell.policy]) for cell in left]
-        # Policies of this process, players one episode at a time, and players of several at once.
-        others = [chunk for chunk in work if chunk.cell.policy not in players]
-        served, batches = list[_Chunk](), list[_Chunk]()
-        for chunk in work:
-            plays_it = players.get(chunk.cell.policy)
-            if isinstance(plays_it, Together):
-                batches += _pieces([chunk], plays_it.batch)
-            elif plays_it is not None:
+        others, served, batches = list[_Chunk](), list[_Chunk](), list[_Chunk]()
+        for cell in left:
+            chunk, player = _Chunk(cell, incidents, plays[cell.policy]), players.get(cell.policy)
+            if player is None:  # a policy of this process
+                others.append(chunk)
+            elif isinstance(player, Together):
+                batches += _pieces([chunk], player.batch)
+            else:
                 served += _pieces([chunk], size=1)
 
         def keep(chunk: _Chunk, lines: bytes) -> None:
@@ -176,6 +157,32 @@ def evaluate(
         return kept.finish()
 
 
+def _plays_of(
+    spec: RunSpec, players: Mapping[str, Recording], makers: Mapping[str, Any]
+) -> tuple[dict[str, str], dict[str, Play]]:
+    """(marks for the manifest, what plays each policy); a mark tells players of a name apart."""
+    marks, plays = dict[str, str](), dict[str, Play]()
+    split = spec.role_split
+    for name in spec.policies:
+        if name in players:
+            player = players[name]
+            marks[name], plays[name] = player.description, partial(_one_by_one, player.record)
+            if isinstance(player, Together):
+                plays[name] = player.record_together
+            continue
+        if name in makers:
+            maker = makers[name]
+        else:
+            maker = make_policy(name) if split is None else make_team(name, split)
+        if name in makers or _may_change(name):
+            marks[name] = player_name(maker)
+        record = partial(record_episode, factory=maker)
+        if split is not None:
+            record = partial(record_joint_episode, factory=maker, split=split)
+        plays[name] = partial(_one_by_one, record)
+    return marks, plays
+
+
 def _may_change(policy: str) -> bool:
     """Whether a policy's name refers to a directory or a module, whose content may change."""
     players = (policy, *(player for _, player in roles_of(policy)))
@@ -197,12 +204,13 @@ class _Chunk:
 
 def _pieces(chunks: Iterable[_Chunk], size: int) -> list[_Chunk]:
     """Split chunks into chunks of at most ``size`` episodes."""
-    return [
-        attrs.evolve(chunk, cell=attrs.evolve(cell, ids=cell.ids[at : at + size]))
-        for chunk in chunks
-        for cell in [chunk.cell]
-        for at in range(0, len(cell.ids), size)
-    ]
+    pieces = []
+    for chunk in chunks:
+        ids = chunk.cell.ids
+        for at in range(0, len(ids), size):
+            cell = attrs.evolve(chunk.cell, ids=ids[at : at + size])
+            pieces.append(attrs.evolve(chunk, cell=cell))
+    return pieces
 
 
 def _spread(
@@ -223,5 +231,6 @@ def _one_by_one(
 
 
 def _play(chunk: _Chunk) -> bytes:
+    """Play the episodes of a chunk; returns the lines of their transcripts."""
     incidents = list(map(chunk.incidents, chunk.cell.ids))
     return b"".join(map(line_of, chunk.play(incidents, chunk.cell.policy)))

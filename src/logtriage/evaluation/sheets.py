@@ -124,13 +124,17 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any] | InvalidInput]]:
     if len(header) == 1 and any(mark in header[0] for mark in _OTHER_SEPARATORS):
         raise SheetError([f"{path}:1: the cells are not separated by commas: save as CSV with "
                           "commas"])  # fmt: skip
-    if wrong := _wrong_columns(header, is_header=True):
+    wrong = _wrong_columns(header, is_header=True)
+    if wrong:
         raise SheetError([f"{path}:1: {wrong}"])
     for where, cells in rows:
-        if any(cell.strip() for cell in cells):
-            short = InvalidInput(f"{len(cells)} cells; the header has {len(header)}")
-            same = len(cells) == len(header)
-            yield _line_of(where), dict(zip(header, cells, strict=True)) if same else short
+        if not any(cell.strip() for cell in cells):
+            continue
+        if len(cells) == len(header):
+            yield _line_of(where), dict(zip(header, cells, strict=True))
+        else:
+            wrong = f"{len(cells)} cells; the header has {len(header)}"
+            yield _line_of(where), InvalidInput(wrong)
 
 
 def _line_of(where: str) -> int:
@@ -205,6 +209,7 @@ def _one_of(name: str, value: str, choices: Iterable[str]) -> str:
 
 
 def _number(name: str, text: str, most: float | None = None) -> float | None:
+    """The number in a cell, None in an empty one; InvalidInput below 0 or above ``most``."""
     if not text:
         return None
     wanted = "a number from 0 on" if most is None else f"a number from 0 to {most:g}, such as 0.87"

@@ -186,7 +186,6 @@ def shift_row(policy: str, task: str, records: Sequence[Mapping[str, Any]]) -> S
     scored = [record for record in records if record["error"] is None]
     grades = [record["grade"] for record in scored]
     count = max(1, len(scored))
-
     return ShiftRow(
         policy,
         task,

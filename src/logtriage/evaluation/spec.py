@@ -123,9 +123,10 @@ def plan(spec: RunSpec, incidents: Incidents) -> tuple[Cell, ...]:
     if spec.incidents is not None:
         return tuple(_cells_of(spec.incidents, incidents))
     cells: dict[str, Cell] = {}
-    for cell in (cell for name in spec.tasks for cell in _chosen(spec, incidents, name)):
-        if cells.setdefault(cell.task, cell) != cell:
-            raise InvalidInput(f"a recorded task has the name of a drawn task: {cell.task!r}")
+    for name in spec.tasks:
+        for cell in _chosen(spec, incidents, name):
+            if cells.setdefault(cell.task, cell) != cell:
+                raise InvalidInput(f"a recorded task has the name of a drawn task: {cell.task!r}")
     return tuple(
         attrs.evolve(cell, policy=policy) for policy in spec.policies for cell in cells.values()
     )

@@ -99,9 +99,7 @@ def ratio_interval(above: Sequence[float], below: Sequence[float]) -> Interval |
     """The ratio of two sums with its bootstrap interval; None if there are no values.
 
     Pairs are drawn together: the interval is of a ratio of sums, never of a mean of ratios.
-
-    Raises:
-        InvalidInput: if their lengths differ, or a value of ``below`` is not above 0.
+    InvalidInput if their lengths differ, or a value of ``below`` is not above 0.
     """
     paired(above, below)
     for number, value in enumerate(below):
@@ -225,9 +223,7 @@ def pass_hat_k(passed: int, attempts: int, k: int) -> float:
 
     The unbiased estimate C(c, k) / C(n, k) with c of n attempts passed: S. Yao et al., "tau-bench:
     A Benchmark for Tool-Agent-User Interaction in Real-World Domains", arXiv:2406.12045, section 3.
-
-    Raises:
-        InvalidInput: as :func:`pass_at_k`.
+    Raises as :func:`pass_at_k`.
     """
     _check_attempts(passed, attempts, k)
     return comb(passed, k) / comb(attempts, k)

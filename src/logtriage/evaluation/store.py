@@ -98,6 +98,7 @@ def copies_of(directory: Path, digest: str | None) -> Iterator[Path]:
 def _begin(
     directory: Path, manifest: Manifest, incidents: Incidents, instead_of: Manifest | None = None
 ) -> None:
+    """Write the definition of a run and what it needs, after deleting the run ``instead_of``."""
     # Read first: it may be the copy in the very run that is thrown away.
     bundle = None if incidents.bundle is None else incidents.bundle.read_bytes()
     if instead_of is not None:

@@ -163,14 +163,18 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: Sequence[s
     mean = mean_of_attempts(grouped((grade.incident, grade.score) for grade in scored).values())
     scores, attempts = [grade.score for grade in scored], len(policies) * len(planned)
     states = [played_state(run.incidents(grade.incident), grade) for grade in scored]
-    stated = [(sure, state) for state in states if (sure := state.facts.confidence) is not None]
-    confidences = [sure for sure, _ in stated]
-    right = [state.facts.root_cause in state.incident.truth.root_causes for _, state in stated]
+    confidences, right = list[float](), list[bool]()
+    for state in states:
+        if state.facts.confidence is not None:
+            confidences.append(state.facts.confidence)
+            right.append(state.facts.root_cause in state.incident.truth.root_causes)
     usage = usage_of(transcripts)
     malformed = [act for state in states for act in state.actions if isinstance(act, Malformed)]
-    # Of a model that plays alone they are replies.
+    # Those of a model that plays alone are replies that could not be read.
     unread, refused = ([], malformed) if usage is None or split else (malformed, [])
     impacts = [grade.impact for grade in scored]  # None for those without a report
+    reports = [float(len(state.facts.reports)) for state in states]
+    explained = grouped(pair for name in policies for pair in run.explained[name, task].items())
     ids = [grade.incident for grade in scored]
 
     def mean_over(values: Iterable[float | None]) -> float | None:
@@ -189,15 +193,11 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: Sequence[s
         attempts=len(policies),
         **{name: mean_over(map(measure, states)) for name, measure in _MEASURES.items()},
         brier=brier(confidences, right),
-        confidences=len(stated),
+        confidences=len(confidences),
         role_split=None if split is None else split.name,
         located=_located([pair for name in policies for pair in _rankings(run, name, task)]),
         augrc=augrc(confidences, right),
-        losses=losses_of(
-            grouped(
-                pair for name in policies for pair in run.explained[name, task].items()
-            ).values()
-        ),
+        losses=losses_of(explained.values()),
         seal=run.manifest.seal,
         impact_reports=sum(impact is not None for impact in impacts),
         node_f1=mean_over(None if each is None else each.node_f1 for each in impacts),
@@ -212,17 +212,14 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: Sequence[s
         first_unscored=next((row.cause for row in grades if isinstance(row, Unscored)), None),
         refused=len(refused),
         first_refused=next(map(_told, refused), None),
-        said=mean_over(
-            float(len(state.facts.reports)) if split and len(split) > 1 else None
-            for state in states
-        ),
+        said=mean_over(reports) if split and len(split) > 1 else None,
     )
 
 
 def _fault_class(grade: Grade, state: State) -> float | None:
-    if state.incident.truth.fault_category is None:
-        return None
-    return next((each.score for each in grade.criteria if each.name == FAULT_CLASS), None)
+    """The score of the declared class; None if no class is recorded, or none is graded."""
+    scores = {criterion.name: criterion.score for criterion in grade.criteria}
+    return None if state.incident.truth.fault_category is None else scores.get(FAULT_CLASS)
 
 
 def _told(action: Malformed) -> str:
@@ -233,12 +230,11 @@ def _told(action: Malformed) -> str:
 
 def _located(ranked: Sequence[tuple[str, _Ranked]]) -> tuple[Located, ...]:
     """The rows of (incident id, ranking) pairs; ``incidents`` counts each incident once."""
-    return tuple(
-        attrs.evolve(
-            row, incidents=len({name for name, (kind, *_) in ranked if row.kind in (None, kind)})
-        )
-        for row in locate(ranking for _, ranking in ranked)
-    )
+    rows = []
+    for row in locate(ranking for _, ranking in ranked):
+        names = {name for name, (kind, *_) in ranked if row.kind in (None, kind)}
+        rows.append(attrs.evolve(row, incidents=len(names)))
+    return tuple(rows)
 
 
 def _rankings(run: LoadedRun, policy: str, task: str) -> Iterator[tuple[str, _Ranked]]:

@@ -36,9 +36,8 @@ class Usage:
 
     def cost(self, prompt_price: float, completion_price: float) -> float:
         """The cost at prices per million tokens, in their currency."""
-        return (
-            self.prompt_tokens * prompt_price + self.completion_tokens * completion_price
-        ) / 1_000_000
+        total = self.prompt_tokens * prompt_price + self.completion_tokens * completion_price
+        return total / 1_000_000
 
 
 def usage_in(extra: Mapping[str, object]) -> Usage | None:

@@ -28,15 +28,12 @@ from logtriage.server.settings import Settings
 _SESSION_ONLY: Final = {"/reset": "POST", "/step": "POST", "/state": "GET"}
 #: Paths of the library that this server does not have.
 _OFF: Final = ("/mcp", "/list_environments")
+#: The beginning of the library's paths of its task API, which this server does not have either.
 _TASK_API: Final = "/{env_name}/"
 
 
 def build_app(settings: Settings) -> FastAPI:
-    """The ASGI application. Its ``state.ledger`` is the ledger of the settings, or None.
-
-    Raises:
-        InvalidInput: for a ledger that cannot be used.
-    """
+    """The ASGI application; ``state.ledger`` is its ledger or None. InvalidInput for a bad one."""
     ledger = None if settings.ledger is None else Ledger(settings.ledger, settings.run)
     catalogue = Catalogue(settings.tasks, settings.seal, settings.world)
     environment = partial(TriageEnvironment, catalogue, ledger)
@@ -61,16 +58,13 @@ def guarded_app(
         observation,
         env_name=ENV_NAME,
         concurrency_config=ConcurrencyConfig(
-            max_concurrent_envs=settings.max_sessions, session_timeout=2 * settings.idle_seconds
+            max_concurrent_envs=settings.max_sessions,
+            # Later than that of the guard, which tells the client why its session ends.
+            session_timeout=2 * settings.idle_seconds,
         ),
         state_cls=state,
     )
-    app.router.routes[:] = [
-        route
-        for route in app.router.routes
-        if (path := getattr(route, "path", "")) not in (*_OFF, *_SESSION_ONLY)
-        and not path.startswith(_TASK_API)
-    ]
+    app.router.routes[:] = [route for route in app.router.routes if not _is_removed(route)]
     app.add_api_route("/mcp", _no_mcp, methods=["POST"], tags=["MCP"])
     for path, method in _SESSION_ONLY.items():
         app.add_api_route(path, _no_session, methods=[method], tags=["Environment Control"])
@@ -81,8 +75,14 @@ def guarded_app(
         for method in getattr(route, "methods", None) or ()
     )
     app.add_middleware(Pages, pages=pages)
-    app.add_middleware(Guard, settings=settings, kinds=kinds)
+    app.add_middleware(Guard, settings=settings, kinds=kinds)  # added last, so it runs first
     return app
+
+
+def _is_removed(route: Any) -> bool:
+    """Whether a route of the library is off, or replaced by a refusal."""
+    path = getattr(route, "path", "")
+    return path in (*_OFF, *_SESSION_ONLY) or path.startswith(_TASK_API)
 
 
 async def _no_mcp() -> dict[str, Any]:

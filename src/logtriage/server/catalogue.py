@@ -81,10 +81,11 @@ class Catalogue:
         if "index" in fields and fields.get("seed", fields["index"]) != fields["index"]:
             raise InvalidInput("seed: differs from index, for which it is another name")
         name = "index" if "index" in fields else "seed"
-        size = MAX_INDEX * (1 if task else len(self.tasks))
-        index = (
-            whole_number(name, fields[name], size) if name in fields else secrets.randbelow(size)
-        )
+        size = MAX_INDEX if task else MAX_INDEX * len(self.tasks)
+        if name in fields:
+            index = whole_number(name, fields[name], size)
+        else:
+            index = secrets.randbelow(size)
         if task is None:
             index, turn = divmod(index, len(self.tasks))
             task = self.tasks[turn]

@@ -44,7 +44,7 @@ class HttpConnection(H11Protocol):
         super().__init__(config, *args, **more)
         self._turns, self._door = config.turns, config.door
         self._share = Share(is_session=False)
-        self._unread, self._read_bytes = b"", 0
+        self._unread, self._received_bytes = b"", 0
         inner: Callable[..., Awaitable[None]] = config.loaded_app
 
         async def counted(*asgi: Any) -> None:
@@ -70,25 +70,25 @@ class HttpConnection(H11Protocol):
         """Keep the bytes until the connection's turn."""
         self._door.move_to_back(self)
         self._unread += data
-        self._read_bytes += len(data)
-        if self._read_bytes > MAX_REQUEST:
+        self._received_bytes += len(data)
+        if self._received_bytes > MAX_REQUEST:
             self.transport.abort()
             return
         self.transport.pause_reading()
         self._turns.ask(self._share, self._read)
 
     def _read(self) -> bool:
+        """Read a chunk, and ask for another turn if more is left; this turn ends here."""
         chunk, self._unread = self._unread[:CHUNK], self._unread[CHUNK:]
         if not self.transport.is_closing():
             _read_guarded(super().data_received, chunk, self.transport)
-        if self.transport.get_protocol() is not self:
+        if self.transport.get_protocol() is not self:  # the chunk made it a session
             self._turns.charge(self._share, SESSION_COST)
+            self.transport.resume_reading()
         elif self._unread:
             self._turns.ask(self._share, self._read)
-            return False
-        elif self.flow.read_paused:
-            return False
-        self.transport.resume_reading()
+        elif not self.flow.read_paused:
+            self.transport.resume_reading()
         return False
 
     def handle_websocket_upgrade(self, event: Any) -> None:
@@ -119,8 +119,8 @@ class SessionConnection(WebSocketsSansIOProtocol):
         self._unread = bytearray()
         #: The application's wait for its next event; None while it works.
         self._wanted: asyncio.Future[Any] | None = None
-        self._asked = False
-        self._began = 0.0
+        self._asked = False  # whether a turn was asked for and has not come
+        self._began = 0.0  # the thread's processor time when the application got its last event
         self._fragments = self._farewell_bytes = 0
         self._control_left, self._control_at = float(CONTROL_FRAMES), self.loop.time()
 
@@ -196,9 +196,10 @@ class SessionConnection(WebSocketsSansIOProtocol):
                 self._fragments = 0
 
     def _spend_control(self) -> bool:
+        """Count a control frame; returns whether it is to be handled."""
         now = self.loop.time()
-        made_up = (now - self._control_at) * CONTROL_FRAMES_A_SECOND
-        self._control_left = min(self._control_left + made_up, CONTROL_FRAMES) - 1
+        regained = (now - self._control_at) * CONTROL_FRAMES_A_SECOND
+        self._control_left = min(self._control_left + regained, CONTROL_FRAMES) - 1
         self._control_at = now
         if self._control_left < 0:
             self._refuse("too many pings and pongs")
@@ -243,6 +244,7 @@ class SessionConnection(WebSocketsSansIOProtocol):
         self._turns.end(self._share, thread_time() - self._began)
 
     def _put(self, event: Any) -> None:
+        """Queue an event; one that is no message goes to the application without a turn."""
         if event["type"] == "websocket.disconnect":
             self._events.clear()
             self._unread.clear()

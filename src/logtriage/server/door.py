@@ -21,8 +21,9 @@ class Door:
 
     def __init__(self, most: int, seconds: float) -> None:
         self._most, self._seconds = most, seconds
+        #: The timer of each connection; the longest silent comes first.
         self._standing: dict[Any, asyncio.TimerHandle] = {}
-        self._is_full = False
+        self._is_full = False  # it was full, and has not been half empty since
 
     def enter(self, connection: Any, seconds: float | None = None) -> None:
         """Give a connection a place for ``seconds`` (default: the door's), then cut it."""

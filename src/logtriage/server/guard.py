@@ -102,6 +102,7 @@ class Guard:
 
     async def _session(self, scope: Message, receive: Receive, send: Send) -> None:
         heard_at, last_kind = monotonic(), ""
+        # On a server without turns, the share has no effect.
         share: Share = scope.get("extensions", {}).get(SHARE) or Share(is_session=True)
 
         async def guarded() -> Message:

@@ -116,7 +116,9 @@ def _listen(host: str, port: int) -> list[socket.socket]:
     for family, *_, address in socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     ):
-        at = address[0], port or (listening[0].getsockname()[1] if listening else 0)  # one port
+        if listening:  # for port 0 the first address takes a free one, and all others the same
+            port = listening[0].getsockname()[1]
+        at = address[0], port
         try:
             listening.append(socket.create_server(at, family=family, backlog=_BACKLOG))
         except OSError as error:

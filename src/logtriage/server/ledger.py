@@ -77,10 +77,8 @@ class Ledger:
     def begin(self, incident_id: str, seal: str, world: str | None = None) -> None:
         """Write down that an attempt begins, under the key of the fingerprint ``seal``.
 
-        ``world`` is the fingerprint of the incident's world; None for the default world.
-
-        Raises:
-            SealError: if the run has had this attempt, or if it cannot be written down.
+        ``world`` is the fingerprint of the incident's world; None for the default world. SealError
+        if the run has had this attempt, or if it cannot be written down.
         """
         if (seal, incident_id) in self._begun:
             raise SealError(
@@ -97,10 +95,10 @@ class Ledger:
 
     def transcripts(self) -> list[Transcript]:
         """The transcripts of the run, in the order of the attempts; InvalidInput if it has none."""
-        every = self._rows()
-        rows = [row for row in every if row["run"] == self._run]
+        all_rows = self._rows()
+        rows = [row for row in all_rows if row["run"] == self._run]
         if not rows:
-            runs = ", ".join(sorted({row["run"] for row in every})) or "none"
+            runs = ", ".join(sorted({row["run"] for row in all_rows})) or "none"
             raise InvalidInput(f"run: {self._run!r} has no attempt in {self._path}; runs: {runs}")
         return list(_transcripts(rows))
 
@@ -122,6 +120,7 @@ class Ledger:
             ) from None
 
     def _rows(self) -> list[dict[str, Any]]:
+        """The rows of all runs. A last line that a crash cut short is removed from the file."""
         content = self._path.read_bytes()
         *lines, rest = content.split(b"\n")
         rows = [self._row(number, line) for number, line in enumerate(lines, start=1)]
@@ -140,7 +139,9 @@ class Ledger:
     def _row(self, number: int, line: bytes) -> dict[str, Any]:
         try:
             row = json.loads(line)
-            texts = [row["run"], *([row["seal"], row["incident"]] if "incident" in row else [])]
+            texts = [row["run"]]
+            if "incident" in row:
+                texts += [row["seal"], row["incident"]]
             if not all(isinstance(text, str) for text in texts):
                 raise TypeError("run, seal and incident must be strings")
             if "transcript" in row:
@@ -155,6 +156,7 @@ class Ledger:
 
 
 def _transcripts(rows: list[dict[str, Any]]) -> Iterable[Transcript]:
+    """A transcript for each attempt in a run's rows, without actions if it was not finished."""
     played = [structure_transcript(row["transcript"]) for row in rows if "transcript" in row]
     by_attempt = {(transcript.seal, transcript.incident): transcript for transcript in played}
     for row in rows:
@@ -165,6 +167,7 @@ def _transcripts(rows: list[dict[str, Any]]) -> Iterable[Transcript]:
 
 
 def _locked(path: Path) -> int:
+    """The descriptor of the file, made if missing; InvalidInput if another process holds it."""
     is_new = not path.exists()
     descriptor = open_here(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     try:

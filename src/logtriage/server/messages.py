@@ -59,7 +59,7 @@ def read_object(data: str | bytes, limit: int) -> dict[str, Any]:
         value = _DECODER.decode(raw.decode())
     except UnicodeDecodeError as error:
         raise InvalidInput(f"not UTF-8: {error.reason} at byte {error.start}") from None
-    except InvalidInput:
+    except InvalidInput:  # of a constant; it is a ValueError, too
         raise
     except json.JSONDecodeError as error:
         raise InvalidInput(f"not JSON: {error}") from None

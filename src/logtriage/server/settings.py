@@ -91,7 +91,7 @@ class Settings:
     def __attrs_post_init__(self) -> None:
         if not self.tasks:
             raise InvalidInput("tasks: a server needs at least one task")
-        if self._world is not None or self.tasks != DRAWN_TASKS:
+        if self._world is not None or self.tasks != DRAWN_TASKS:  # the default tasks are sound
             world = world_of_tasks(self.tasks, self._world)
             object.__setattr__(self, "_world", world)
             ids = dict.fromkeys(get_task(name, world).id for name in self.tasks)

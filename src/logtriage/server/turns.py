@@ -47,8 +47,9 @@ class Share:
     def __init__(self, *, is_session: bool) -> None:
         self.is_session = is_session
         self.had = 0.0
-        self.has_played = self.holds = False  # it holds a turn that goes on in a task
-        self.fruitless = self.asked = 0
+        self.has_played = False
+        self.holds = False  # whether its turn goes on in a task
+        self.fruitless = self.asked = 0  # answers since its last step; turns asked for so far
         #: The group in which it last asked for a turn.
         self.group: _Group | None = None
 
@@ -74,7 +75,7 @@ class _Group:
         #: The seconds of the whole group, on the scale of one player; the time of its last turn.
         self.spent = 0.0
         self.last_turn = float("-inf")
-        self._recent: dict[Share, float] = {}
+        self._recent: dict[Share, float] = {}  # the time of each one's last turn, in their order
 
     def count(self, share: Share, seconds: float, now: float) -> None:
         """Count a turn of a share."""
@@ -84,7 +85,7 @@ class _Group:
         self._recent[share] = now
 
     def forget(self, now: float) -> None:
-        """Forget some of the shares that had no turn lately."""
+        """Forget some of the shares that had no turn lately: two suffice, as a turn adds one."""
         for old, last_turn in tuple(itertools.islice(self._recent.items(), 2)):
             if last_turn < now - _RECENT:
                 del self._recent[old]
@@ -108,9 +109,10 @@ class Turns:
 
     def ask(self, share: Share, work: Work) -> None:
         """Do ``work`` at the next turn of ``share``, which may wait for only one turn."""
-        group = self._strangers if not share.is_session else self._newcomers
         if share.plays:
             group = self._players
+        else:
+            group = self._newcomers if share.is_session else self._strangers
         if group is not share.group:
             share.group, share.had = group, group.level
         share.had = max(share.had, group.level - _SAVED)
@@ -153,7 +155,7 @@ class Turns:
 
     @property
     def _weight_of_others(self) -> float:
-        """The share of newcomers together, and of strangers, in shares of a player."""
+        """The share of newcomers together, and of strangers, in shares of a player; never 0."""
         return self._players.shares / PLAYERS_FOR_OTHERS or 1.0
 
     def charge(self, share: Share, seconds: float) -> None:
@@ -167,8 +169,8 @@ class Turns:
         if group is not self._players:
             group.level += seconds / group.shares
             group.spent += seconds / weight
-        active = sum(other.last_turn >= now - _RECENT for other in self._others)
-        self._players.level += seconds / (self._players.shares + weight * active)
+        busy_others = sum(other.last_turn >= now - _RECENT for other in self._others)
+        self._players.level += seconds / (self._players.shares + weight * busy_others)
 
     def _plan(self) -> None:
         if not self._planned and self._held < AT_ONCE:
@@ -176,6 +178,7 @@ class Turns:
             asyncio.get_running_loop().call_soon(self._grant)
 
     def _grant(self) -> None:
+        """Take the next turns; if nobody who waits may go, set a timer."""
         self._planned = False
         for _ in range(AT_ONCE - self._held):
             group = self._next()
@@ -184,9 +187,9 @@ class Turns:
             try:
                 self._serve(group)
             except BaseException:
-                self._plan()
+                self._plan()  # the others go on
                 raise
-        else:
+        else:  # more may wait
             self._plan()
             return
         if not self._held and self._timer is None and self._count_waiting():
@@ -195,6 +198,7 @@ class Turns:
     def _next(self) -> _Group | None:
         """The group that has the next turn; None if nobody waits who may go."""
         players, best = self._players, None
+        # Nobody goes who is further ahead than this; from then on, the least time of any group.
         least = players.level + _AHEAD if players.shares else float("inf")
         if players.waiting and players.waiting[0][0] <= least:
             best, least = players, players.waiting[0][0]

@@ -175,7 +175,7 @@ def until_closed() -> Callable[[AgentState], Awaitable[bool | AgentState]]:
             return not store.is_closed()
         message = state.output.message
         wires = list(map(wire_of, calls_of(as_json(message)))) or [no_call(message.text)]
-        text = "\n\n".join(list(map(store.play, wires)))
+        text = "\n\n".join(map(store.play, wires))
         state.messages.append(ChatMessageUser(content=text))
         return False if store.is_closed() else state
 

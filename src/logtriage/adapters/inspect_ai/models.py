@@ -63,6 +63,7 @@ class ScriptedModel(ModelAPI):
         return ModelOutput(model=self.model_name, choices=[choice], usage=ModelUsage())
 
     def _next(self, incident: Incident, actions: Sequence[Wire]) -> Action:
+        """The policy's action after ``actions``, played again from the start for its memory."""
         policy, state = self.factory(incident), initial_state(incident)
         action, memory = policy.act(observe(state), None)
         for wire in actions:

@@ -55,11 +55,11 @@ def net_value() -> Metric:
     """Sum of (grade - c) / sum of (1 - c) over samples whose hand-over has a worth c; or NaN."""
 
     def compute(scores: list[SampleScore]) -> Value:
-        pairs = [
-            (sample.score.as_float(), metadata["worth_of_hand_over"])
-            for sample in scores
-            if (metadata := sample.score.metadata or {}).get("worth_of_hand_over") is not None
-        ]
+        pairs = []
+        for sample in scores:
+            worth = (sample.score.metadata or {}).get("worth_of_hand_over")
+            if worth is not None:
+                pairs.append((sample.score.as_float(), worth))
         net = net_value_of_grades(pairs)
         return math.nan if net is None else net.mean
 
@@ -92,7 +92,8 @@ def triage_scorer(
 
     async def score(state: TaskState, _: Target) -> Score:
         incident = incident_of_sample(state, bundle)
-        if (error := _error_of_sample()) is not None:
+        error = _error_of_sample()
+        if error is not None:
             return Score.unscored(reason=error, explanation=error)
         graded = _graded(state, incident, chosen, Style(style), others)
         return _score_of(incident, graded, rubric_of(incident) if chosen is None else chosen)

@@ -92,7 +92,8 @@ class Chat:
     @cached_property
     def hand_over(self) -> int | None:
         """The id of the token that hands over; None without action tokens."""
-        return next((number for number, word in self.actions.items() if word == "hand_over"), None)
+        ids = {word: token_id for token_id, word in self.actions.items()}
+        return ids.get("hand_over")
 
     def begin(self, incident: Incident) -> tuple[Episode, list[int]]:
         """A new episode, and the ids of its opening, up to where the model writes."""
@@ -197,18 +198,10 @@ def check_template(tokenizer: Any, options: Mapping[str, Any] | None = None) -> 
         raise InvalidInput(f"the tokenizer has no chat template; {WAY_OUT}")
     import jinja2
 
-    tool = {
-        "type": "function",
-        "function": {
-            "name": f"tool_{_PROBE}",
-            "description": "A probe.",
-            "parameters": {
-                "type": "object",
-                "properties": {"service": {"type": "string"}},
-                "required": ["service"],
-            },
-        },
-    }
+    properties = {"service": {"type": "string"}}
+    parameters = {"type": "object", "properties": properties, "required": ["service"]}
+    function = {"name": f"tool_{_PROBE}", "description": "A probe.", "parameters": parameters}
+    tool = {"type": "function", "function": function}
     call = _calling(f"call_{_PROBE}", {"service": f"value_{_PROBE}"})
     answer = {"role": "tool", "name": f"call_{_PROBE}", "content": f"answer_{_PROBE}"}
     parts = {

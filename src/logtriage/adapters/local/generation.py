@@ -29,7 +29,7 @@ class Growing(DynamicLayer):
 
     keys: Tensor
     values: Tensor
-    _room: tuple[Tensor, Tensor] | None = None
+    _room: tuple[Tensor, Tensor] | None = None  # of which keys and values are the beginnings
 
     def update(
         self, key_states: Tensor, value_states: Tensor, *_: Any, **__: Any
@@ -58,6 +58,7 @@ class Growing(DynamicLayer):
 
 
 def _larger(like: Tensor, before: Tensor, used: int, length: int) -> Tensor:
+    """A buffer with room for ``length`` tokens and more, which begins with the ``used`` ones."""
     rows, heads, _, width = like.shape
     room = like.new_empty(rows, heads, max(2 * used, length + 64), width)
     if used:
@@ -179,7 +180,7 @@ class Batch:
             self._unread = [list(ids) for ids in self.ids]
         marks = torch.from_numpy(draws[:, :limit]).to(device)
         logits = self._forward(self._unread)
-        failed = logits.isnan().any()
+        failed = logits.isnan().any()  # looked at once, after the loop: a GPU waits for each look
         done = torch.zeros(len(self.ids), dtype=torch.bool, device=device)
         columns: list[Tensor] = []
         wrote: list[Tensor] = []

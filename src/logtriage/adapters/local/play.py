@@ -185,7 +185,7 @@ def _play_together(
                 attempt.replies.append(text)
                 attempt.add(following, wrote=False)
                 table.append(row, following)
-    except Exception as error:
+    except Exception as error:  # in the turn of ``playing``, some of which may be over
         cause = f"model failed in turn {turn + 1}: {type(error).__name__}: {error}"[:_CAUSE]
         stopped = [attempt for attempt in playing if not attempt.over]
         if not stopped:

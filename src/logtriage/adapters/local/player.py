@@ -192,9 +192,9 @@ def resolved_dtype(dtype: torch.dtype | str | None, device: torch.device) -> tor
             raise InvalidInput(f"dtype {dtype!r}: expected one of {', '.join(DTYPES)}")
         return DTYPES[dtype]
     if device.type != "cuda":
-        can = torch.cpu.get_capabilities()
-        quick = can.get("avx512_bf16", False) or can.get("amx_bf16", False)
-        return torch.bfloat16 if quick else torch.float32
+        has = torch.cpu.get_capabilities()
+        has_bfloat16 = has.get("avx512_bf16", False) or has.get("amx_bf16", False)
+        return torch.bfloat16 if has_bfloat16 else torch.float32
     # Older GPUs only emulate bfloat16, slowly; the first with it have capability 8.
     return torch.bfloat16 if torch.cuda.get_device_capability(device)[0] >= 8 else torch.float16
 
@@ -249,8 +249,9 @@ class LocalPlayer:
         tokenizer = load_tokenizer(place, template)
         Chat(tokenizer, told)  # checks the template before the weights are loaded
         model = load_model(place)
-        named = getattr(model.generation_config, "eos_token_id", None)
-        stops = named if isinstance(named, list) else [] if named is None else [named]
+        stops = getattr(model.generation_config, "eos_token_id", None)  # one, several or none
+        if not isinstance(stops, list):
+            stops = [] if stops is None else [stops]
         chat = Chat(tokenizer, told, stops)
         settings = {
             "temperature": decoding.temperature,

@@ -70,7 +70,7 @@ def actions_of(tokenizer: Any) -> dict[int, str]:
     """The words of the action tokens by their ids; empty for a tokenizer without any."""
     if CUE not in tokenizer.get_added_vocab():
         return {}
-    known = {f"<|{name}" for name in ACTION_NAMES.values()}
+    known = {f"<|{name}" for name in ACTION_NAMES.values()}  # tokens are written by token_of
     return {
         token_id: token[2:-2]
         for token, token_id in tokenizer.get_added_vocab().items()
@@ -81,10 +81,8 @@ def actions_of(tokenizer: Any) -> dict[int, str]:
 def add_actions(model: Any, tokenizer: Any, topologies: Iterable[Topology]) -> list[int]:
     """Give a model a token for each action, and :data:`CUE`; returns their ids.
 
-    The embedding of a new token is the mean over the pieces of its word.
-
-    Raises:
-        InvalidInput: if a tokenizer's token is taken for something else.
+    The embedding of a new token is the mean over the pieces of its word. InvalidInput if a token
+    is in the tokenizer for something else.
     """
     import torch
     from transformers import AddedToken
@@ -101,6 +99,7 @@ def add_actions(model: Any, tokenizer: Any, topologies: Iterable[Topology]) -> l
     tokenizer.add_tokens([AddedToken(token, special=True, normalized=False) for token in new])
     if len(tokenizer) > model.get_input_embeddings().weight.shape[0]:
         model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+    # Some models have one table for both, whose rows are set only once.
     tables = {id(table): table for table in (
         model.get_input_embeddings().weight, model.get_output_embeddings().weight
     )}  # fmt: skip

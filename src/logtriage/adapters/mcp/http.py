@@ -75,7 +75,7 @@ def http_app(places: Places, settings: Settings) -> "Guard":
     @asynccontextmanager
     async def running(_: Starlette) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            for seats_of_path in seats.values():
+            for seats_of_path in seats.values():  # entered first, so left after the sessions end
                 stack.callback(seats_of_path.close)
             for manager in managers.values():
                 await stack.enter_async_context(manager.run())

@@ -13,7 +13,7 @@ from logtriage import __version__
 from logtriage.adapters.desk import INSTRUCTIONS, Seat
 from logtriage.adapters.team_desk import TeamSeat
 from logtriage.errors import InvalidInput
-from logtriage.evaluation.usage import Usage
+from logtriage.evaluation.usage import TOKENS, Usage
 from logtriage.parsing.tools import Tool
 
 #: The key of a call's ``_meta`` under which a client may say what it has spent since its last
@@ -42,7 +42,7 @@ class Seats:
     @asynccontextmanager
     async def session(self, _: object) -> AsyncIterator[Callable[[Any], Place]]:
         """Yield a function from a request to its seat; leave the session's own seat at the end."""
-        own: list[Place] = []
+        own: list[Place] = []  # at most one
 
         def seat_for(request: Any) -> Place:
             name = None if request is None else request.query_params.get(SEAT)
@@ -108,13 +108,12 @@ def _result(text: str, *, failed: bool = False) -> CallToolResult:
 
 
 def _usage_of(meta: Any) -> Usage | None:
+    """The usage that a call's ``_meta`` states; None if there is none that makes sense."""
     usage = None if meta is None else (meta.model_extra or {}).get(USAGE)
     if not isinstance(usage, dict):
         return None
     counts = {"requests": 1, **usage}
-    kept = {
-        name: counts.get(name, 0) for name in ("requests", "prompt_tokens", "completion_tokens")
-    }
+    kept = {name: counts.get(name, 0) for name in ("requests", *TOKENS)}
     if not all(type(count) is int and count >= 0 for count in kept.values()):
         return None
     return Usage(**kept)

@@ -143,10 +143,9 @@ class Playing(Tooled[Episode]):
         self._episode = episode
         rules, screen = self._opening()
         prompt = row.get("prompt")
-        has_rules = isinstance(prompt, list | tuple) and any(
-            isinstance(message, Mapping) and message.get("role") == "system" for message in prompt
-        )
-        return screen if has_rules else f"{rules}\n\n{screen}"
+        messages = prompt if isinstance(prompt, list | tuple) else ()
+        roles = [message.get("role") for message in messages if isinstance(message, Mapping)]
+        return screen if "system" in roles else f"{rules}\n\n{screen}"
 
     @property
     def grade(self) -> Graded:
@@ -217,7 +216,7 @@ def environment_for(
         UnknownName, InvalidInput: for an incident that does not exist, and for incidents with
             different tools: train on them apart.
     """
-    wanted: dict[frozenset[str], str] = {}
+    wanted: dict[frozenset[str], str] = {}  # each set of tools, with the first incident of it
     for incident in incidents_of(incident_ids, resolve):
         wanted.setdefault(frozenset(useful_actions(incident)), incident.id)
     for environment in (TriageEnv, RecordedEnv):

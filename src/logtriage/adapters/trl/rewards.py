@@ -146,6 +146,6 @@ class CriterionReward:
 def _log(log_metric: LogMetric | None, grades: Sequence[Graded | None]) -> None:
     if log_metric is None:
         return
-    known = (metrics_of(grade) for grade in grades if grade is not None)
-    for name, figures in grouped(pair for row in known for pair in row.items()).items():
+    pairs = [pair for grade in grades if grade is not None for pair in metrics_of(grade).items()]
+    for name, figures in grouped(pairs).items():
         log_metric(f"{PREFIX}/{name}", sum(figures) / len(figures))

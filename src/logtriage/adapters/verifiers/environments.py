@@ -116,12 +116,9 @@ class TeamEnv(vf.Env[TeamEnvConfig]):
                 turn = episode.step(replies)
                 if turn.done:
                     break
-                segments = await asyncio.gather(
-                    *(
-                        seat.turn(_answers(reply, turn.screens[name]))
-                        for seat, (name, reply) in zip(seats, replies.items(), strict=True)
-                    )
-                )
+                answers = [_answers(reply, turn.screens[name]) for name, reply in replies.items()]
+                turns = (seat.turn(each) for seat, each in zip(seats, answers, strict=True))
+                segments = await asyncio.gather(*turns)
 
     async def finalize(self, task: vf.Task, episode: vf.Episode) -> None:  # noqa: ARG002
         """Record the team's grade on every trace; none if an agent failed."""
@@ -137,6 +134,7 @@ class TeamEnv(vf.Env[TeamEnvConfig]):
 
 
 def _seat(task: TriageTask, episode: TeamEpisode, role: Role) -> vf.Task:
+    """The task of one role: the row's incident with the role's own rules and first screen."""
     incident, split = episode.state.incident, episode.split
     rules, screen = episode.prompts[role.name]
     data = RoleData(
@@ -161,6 +159,7 @@ def _reply(segment: vf.Segment) -> dict[str, Any]:
 
 
 def _answers(reply: dict[str, Any], screen: str) -> str | list[Any]:
+    """The screen as the answer to the first call of a reply, or as text if it has no call."""
     calls = reply.get("tool_calls") or ()
     messages = [
         vf.ToolMessage(tool_call_id=call["id"], content=_SECOND if number else screen)

@@ -63,9 +63,7 @@ def gdpo_reward_keys(rubric: Rubric | str) -> list[str]:
     """The value of verl's ``algorithm.gdpo_reward_keys`` for incidents of a rubric.
 
     ``rubric`` is a rubric, a built-in id, or ``module:name``, which imports and runs that module.
-
-    Raises:
-        UnknownName, InvalidInput: for what is no rubric, or if a criterion is called ``rest``.
+    UnknownName or InvalidInput for what is no rubric, or if a criterion is called ``rest``.
     """
     chosen = rubric_named(rubric) if isinstance(rubric, str) else rubric
     return [f"{PREFIX}_{name}" for name in reward_names(chosen)]
@@ -74,17 +72,15 @@ def gdpo_reward_keys(rubric: Rubric | str) -> list[str]:
 def rewards_of(episode: Episode) -> dict[str, float]:
     """``score``, and each criterion's share of it: the same keys for every incident of a rubric.
 
-    verl makes columns of these keys; a criterion that an incident lacks is 0.
-
-    Raises:
-        InvalidInput: for an episode that broke off; verl cannot leave a reward out.
+    verl makes columns of these keys; a criterion that an incident lacks is 0. InvalidInput for an
+    episode that broke off, since verl cannot leave a reward out.
     """
     grade = episode.grade
     if grade.score is None:
         raise InvalidInput(f"an episode without a grade has no reward ({episode.error})")
-    none = dict.fromkeys(gdpo_reward_keys(get_rubric(grade.rubric)), 0.0)
+    zeros = dict.fromkeys(gdpo_reward_keys(get_rubric(grade.rubric)), 0.0)
     shares = {f"{PREFIX}_{name}": share for name, share in episode.by_criterion.items()}
-    return {"score": grade.score, **none, **shares}
+    return {"score": grade.score, **zeros, **shares}
 
 
 def compute_score(

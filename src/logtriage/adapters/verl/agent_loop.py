@@ -29,9 +29,9 @@ class TriageAgentLoop(AgentLoopBase):
         if self.enable_continuous_token:
             raise InvalidInput("data.continuous_token.enable: the loop does not use it; unset it")
         info = row.get("extra_info") or {}
-        episode, calls = episode_of(info), info.get("reply") == "tools"
+        episode, has_calls = episode_of(info), info.get("reply") == "tools"
         limit = self.rollout_config.response_length
-        tools = episode.tools if calls else None
+        tools = episode.tools if has_calls else None
         prompt = await self.apply_chat_template(list(row["raw_prompt"]), tools=tools)
         tokens: list[int] = []
         mask: list[int] = []
@@ -47,13 +47,13 @@ class TriageAgentLoop(AgentLoopBase):
             tokens += reply.token_ids
             mask += [1] * len(reply.token_ids)
             logprobs += reply.log_probs or []
-            extra = {**reply.extra_fields, **extra}
-            if reply.extra_fields.get("max_global_steps") is not None:  # the last reply's counts
+            extra = {**reply.extra_fields, **extra}  # of each field the first reply's counts,
+            if reply.extra_fields.get("max_global_steps") is not None:  # of this one the last
                 extra["max_global_steps"] = reply.extra_fields["max_global_steps"]
             if len(tokens) >= limit:
                 break
             text = self.tokenizer.decode(reply.token_ids, skip_special_tokens=True)
-            turn = episode.step(_message(text) if calls else text)
+            turn = episode.step(_message(text) if has_calls else text)
             if turn.done:
                 break
             answer = await self.apply_chat_template(list(turn.messages), remove_system_prompt=True)
@@ -63,14 +63,15 @@ class TriageAgentLoop(AgentLoopBase):
             tokens += answer
             mask += [0] * len(answer)
             logprobs += [0.0] * len(answer) if logprobs else []
+        experts = None if reply is None else reply.routed_experts
+        if experts is not None:
+            experts = experts[: len(prompt) + limit]
         return AgentLoopOutput(
             prompt_ids=prompt,
             response_ids=tokens[:limit],
             response_mask=mask[:limit],
             response_logprobs=logprobs[:limit] or None,
-            routed_experts=None
-            if reply is None or reply.routed_experts is None
-            else reply.routed_experts[: len(prompt) + limit],
+            routed_experts=experts,
             num_turns=2 * len(episode.rewards) + 1,  # the prompt; a reply and an answer each
             metrics=metrics,
             reward_score=episode.reward,
@@ -84,6 +85,7 @@ class TriageAgentLoop(AgentLoopBase):
 
 
 def _message(text: str) -> dict[str, Any]:
+    """A reply as a message; calls that stand in its text get ids, so that a tool answers each."""
     message = {"role": "assistant", "content": text}
     calls = [{"id": f"call_{n}", **dict(call)} for n, call in enumerate(calls_of(message))]
     return {**message, "tool_calls": calls} if calls else message

@@ -229,7 +229,7 @@ class Desk(App[State]):
 
     def action_leave(self) -> None:
         """Leave; ask first while the incident is open."""
-        if self.session.state.is_closed or self._pending == [None]:
+        if self.session.state.is_closed or self._pending == [None]:  # asked a second time
             self.exit(self.session.state)
         else:
             self._ask(LEAVE, action=None)

@@ -125,11 +125,7 @@ def _tree(topology: Topology, service: int, drawn: set[int]) -> Tree:
 
 
 def who(name: str, topology: Topology, owners: Sequence[str]) -> str:
-    """What is publicly known of a service: owner, tier, technology, calls and callers.
-
-    Raises:
-        UnknownName: for a service that does not exist, with the closest that does.
-    """
+    """The public facts of a service: tier, technology, owner, calls, callers; or UnknownName."""
     if name not in topology:
         raise UnknownName("service", name, topology.names)
     index = topology.index(name)
