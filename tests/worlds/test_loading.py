@@ -195,6 +195,25 @@ def test_files_made_to_hang_a_parser_are_refused(own: Path, text: str) -> None:
     assert refused(own).startswith(f"{NAME}/kinds/overload.toml: ")
 
 
+@pytest.mark.parametrize("quotes", ['"""', "'''"])
+def test_a_text_of_several_lines_may_have_many_dots(own: Path, quotes: str) -> None:
+    line = "at org.a.b.C.run(C.java:7) com.d.e.f.G.call(G.java:8) java.util.H.go(H.java:9)"
+    edit(
+        own / "topics/failed.toml",
+        'test = [["ERROR", "operation aborted, backtrace written"]]',
+        f'test = {quotes}\nERROR it\'s "it" # {line}\n{quotes}',
+    )
+    assert line in str(load_world(own).topic("failed").phrasings)
+
+
+@pytest.mark.parametrize("quote", ['"', "'"])
+def test_no_quote_at_the_end_of_a_text_hides_a_long_key(own: Path, quote: str) -> None:
+    dotted = "a." * 20 + "a"
+    text = f"x = [{quote * 3}a{quote * 4}, {{{dotted} = {quote}1{quote}}}]"
+    (own / "kinds/overload.toml").write_text(text)
+    assert "line 1: keys nested too deeply" in refused(own)
+
+
 def test_files_that_nobody_reads_are_refused(own: Path) -> None:
     (own / "README.md").write_text("A shop.")
     (own / ".git").mkdir()
