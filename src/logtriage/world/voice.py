@@ -253,7 +253,8 @@ def _wordings(
     world: World, token: str, technology: Technology | None, phrasing: int
 ) -> tuple[Wording, ...]:
     """The wordings of lines with a token, in a group of phrasings."""
-    about = token if ":" not in token or token.startswith(NAMES) else token.partition(":")[0]
+    name = token.partition(":")[0]
+    about = token if name == NAMES else name  # the words of a cause depend on its kind
     texts = world.phrases(about, technology)[phrasing]
     return tuple([Wording(level, pieces(text), hash_name(text)) for level, text in texts])
 
