@@ -21,9 +21,7 @@ MAX_FILES: Final = 250
 _MAX_DOTS: Final = 12
 #: Comments and strings, which hold no keys. A string of several lines may end in five quotes.
 _KEYLESS: Final = re.compile(
-    r'#[^\n]*|"{3}(?:[^\\]|\\.)*?"{3,5}|"(?:[^"\\\n]|\\.)*"'
-    r"|'{3}.*?'{3,5}|'[^'\n]*'",
-    re.DOTALL,
+    r"""(?s)#[^\n]*|"{3}(?:[^\\]|\\.)*?"{3,5}|'{3}.*?'{3,5}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'"""
 )
 
 
