@@ -125,6 +125,8 @@ class SetPrior:
         real = TOTAL * (1000 - self.setting.benign) // 1000
         rows = zip(self.setting.counts, self.raw_totals, strict=True)
         possible = [count if total else 0 for count, total in rows]
+        if not any(possible):
+            raise InvalidInput(f"topology {self.topology.name!r} has too few places for faults")
         each = (real * share // sum(possible) for share in possible)
         return TOTAL * self.setting.benign // 1000, *each
 
