@@ -19,10 +19,9 @@ def edge_signs(
     ``severity`` is 0, 1, 2 for P1, P2, P3, or ``CALM`` or ``RECOVERED``.
     """
     certain = certain_edge_weights(setting, severity, errors_first)
-    tokens = setting.world.edge_tokens
-    possible = [row for row in zip(tokens, certain, strict=True) if row[1]]
-    kept, weights = zip(*possible, strict=True)
-    return kept, weights
+    possible = [row for row in zip(setting.world.edge_tokens, certain, strict=True) if row[1]]
+    tokens, weights = zip(*possible, strict=True)
+    return tokens, weights
 
 
 def drawn_edge_sign(

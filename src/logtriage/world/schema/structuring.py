@@ -220,8 +220,7 @@ def _version(value: object) -> forms.Version:
     return forms.Version()
 
 
-#: How the value of each key of FORMS is read.
-_FORM_OF: Final[Mapping[str, Callable[[object], forms.Form]]] = {
+_FORM_OF: Final[Mapping[str, Callable[[object], forms.Form]]] = {  # the keys of FORMS
     "range": lambda value: forms.Range(*_range(value)),
     "climb": lambda value: forms.Climb(*_range(value)),
     "requests": lambda value: forms.Requests(*_range(value)),
