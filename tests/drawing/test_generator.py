@@ -9,7 +9,7 @@ import pytest
 import logtriage as lt
 from logtriage.drawing.generator import draw_incident
 from logtriage.drawing.ids import SPLITS, IncidentId
-from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER
+from logtriage.drawing.incidents import WORTHS_OF_HAND_OVER, draw_from
 from logtriage.tasks import TaskSpec
 from logtriage.topology import Service
 from logtriage.world.topologies import random_topology
@@ -67,6 +67,15 @@ def test_a_topology_without_a_place_for_the_fault_is_refused() -> None:
     task = lt.get_task("cascading_failure-v4")
     with pytest.raises(lt.InvalidInput, match="it needs a service that another one calls"):
         draw_incident(task, IncidentId(task, "train", 0), alone)
+
+
+def test_a_topology_with_fewer_places_than_faults_is_refused() -> None:
+    gate = Service("gate", "edge", "sre-team")
+    alone = own_topology("alone", ("sre-team", "security-team"), (gate,))
+    task = lt.get_task("compound_failure-v4")
+    two_at_least = attrs.evolve(task.setting, counts=(0, 1))
+    with pytest.raises(lt.InvalidInput, match="'alone' has too few places for faults"):
+        draw_from(task, two_at_least, IncidentId(task, "train", 0), alone)
 
 
 def test_nothing_is_drawn_on_a_topology_whose_name_breaks_ids() -> None:

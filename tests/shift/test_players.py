@@ -1,6 +1,8 @@
+from typing import Any
+
 import pytest
 
-from logtriage import HandOver, Wait
+from logtriage import HandOver, InvalidInput, Wait
 from logtriage.beliefs import belief as belief_about
 from logtriage.shift import PLAYERS, On, begin, belief, grade, make_shift, play, score, transition
 from tests.shift.shifts import renamed, small_shift
@@ -44,3 +46,9 @@ def test_a_belief_has_the_worth_that_a_hand_over_has_now() -> None:
     for system, held in belief(state).items():
         alone = belief_about(state.open[system])
         assert (held.weights, held.best()) == (alone.weights, alone.best())
+
+
+def test_what_is_no_player_is_refused() -> None:
+    nobody: Any = None
+    with pytest.raises(InvalidInput, match="expected a player of shifts"):
+        play(SHIFT, nobody)

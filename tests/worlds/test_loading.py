@@ -10,8 +10,10 @@ import pytest
 
 from logtriage.errors import UnknownName, WorldError
 from logtriage.world import loading
+from logtriage.world.channels import Channel, Evidence
 from logtriage.world.folders import read_folder
 from logtriage.world.loading import WORLDS_VARIABLE, load_world, shipped_worlds
+from logtriage.world.voice import Voice
 from tests.worlds.folders import NAME, copy_of, edit, refused
 
 
@@ -193,6 +195,35 @@ def test_a_pipe_is_no_file(own: Path) -> None:
 def test_files_made_to_hang_a_parser_are_refused(own: Path, text: str) -> None:
     (own / "kinds/overload.toml").write_bytes(text.encode("utf-8", "surrogateescape"))
     assert refused(own).startswith(f"{NAME}/kinds/overload.toml: ")
+
+
+@pytest.mark.parametrize("quotes", ['"""', "'''"])
+def test_a_text_of_several_lines_may_have_many_dots(own: Path, quotes: str) -> None:
+    line = "at org.a.b.C.run(C.java:7) com.d.e.f.G.call(G.java:8) java.util.H.go(H.java:9)"
+    edit(
+        own / "topics/failed.toml",
+        'test = [["ERROR", "operation aborted, backtrace written"]]',
+        f'test = {quotes}\nERROR it\'s "it" # {line}\n{quotes}',
+    )
+    assert line in str(load_world(own).topic("failed").phrasings)
+
+
+@pytest.mark.parametrize("quote", ['"', "'"])
+def test_no_quote_at_the_end_of_a_text_hides_a_long_key(own: Path, quote: str) -> None:
+    dotted = "a." * 20 + "a"
+    text = f"x = [{quote * 3}a{quote * 4}, {{{dotted} = {quote}1{quote}}}]"
+    (own / "kinds/overload.toml").write_text(text)
+    assert "line 1: keys nested too deeply" in refused(own)
+
+
+def test_a_topic_of_calls_may_be_named_as_causes_begin(own: Path) -> None:
+    (own / "topics/timeout.toml").rename(own / "topics/names_lost.toml")
+    edit(own / "world.toml", "log = { timeout", "log = { names_lost")
+    edit(own / "world.toml", "timeout = 10, names", "names_lost = 10, names")
+    world = load_world(own)
+    voice = Voice(world, world.topologies["shop"], 0, phrasing=0)
+    (line,) = voice.lines([Evidence(Channel.LOGS, 0, 0, 0, "names_lost:1")])
+    assert world.topologies["shop"].names[1] in line.message
 
 
 def test_files_that_nobody_reads_are_refused(own: Path) -> None:

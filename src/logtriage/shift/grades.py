@@ -107,8 +107,8 @@ def grade(state: ShiftState) -> ShiftGrade:
         touched, paged, fixed = [None if tick is None else at + tick for tick in ticks]
         rows.append(
             IncidentGrade(
-                arrival.system, arrival.weight, at, touched, paged, fixed, inner.closing,
-                grade_incident(inner),
+                arrival.system, arrival.weight, arrived_at=at, touched_at=touched, paged_at=paged,
+                fixed_at=fixed, closing=inner.closing, grade=grade_incident(inner),
             )
         )  # fmt: skip
     return ShiftGrade(state.shift.id, state.tick, score(state), tuple(rows))
@@ -116,6 +116,7 @@ def grade(state: ShiftState) -> ShiftGrade:
 
 @lru_cache(maxsize=4096)
 def _earned(state: State) -> int:
+    """The score of an incident, in parts of :data:`GRID`."""
     return round(score_incident(state) * GRID)
 
 

@@ -14,7 +14,7 @@ import attrs
 from logtriage.actions import Action, HandOver, Wait
 from logtriage.beliefs import Belief
 from logtriage.beliefs import belief as belief_about
-from logtriage.errors import UnknownName
+from logtriage.errors import InvalidInput, UnknownName, kind_of
 from logtriage.policies.observer import next_action
 from logtriage.shift.shifts import WEIGHTS, Shift
 from logtriage.shift.states import On, ShiftAction, ShiftState, begin, transition
@@ -135,6 +135,9 @@ def play(shift: Shift, player: str | Player | Iterable[ShiftAction]) -> ShiftSta
         if player not in PLAYERS:
             raise UnknownName("player of shifts", player, PLAYERS)
         player = PLAYERS[player]
+    value: object = player
+    if not callable(value) and not isinstance(value, Iterable):
+        raise InvalidInput(f"expected a player of shifts, or actions; got {kind_of(value)}")
     if callable(player):
         while not state.is_over:
             state = transition(state, player(state))

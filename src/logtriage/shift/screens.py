@@ -116,9 +116,10 @@ def render(seen: ShiftObservation) -> str:
     if seen.hand_overs:
         head[0] += f"; {seen.hand_overs} handed over of late, "
         head[0] += f"so that HAND-OVERS count {seen.worth_share:g}"
-    if seen.last is not None:
-        why = f": {seen.last.reason}" if isinstance(seen.last, Malformed) else ""
-        head.append(f"LAST: {'not understood' if why else described(seen.last)}{why}")
+    if isinstance(seen.last, Malformed):
+        head.append(f"LAST: not understood: {seen.last.reason}")
+    elif seen.last is not None:
+        head.append(f"LAST: {described(seen.last)}")
     head.extend(f"CLOSED: {system} ({closing})" for system, closing in seen.closed)
     tail = [f"NOTES: {unmarked(seen.notes)}"] if seen.notes else []
     if seen.screen is not None:
@@ -135,7 +136,7 @@ def _board(seen: ShiftObservation, left: int) -> list[str]:
         return ["BOARD: nothing is open"]
     rows = ["BOARD:"]
     names = ", ".join(seen.systems)
-    left -= len(rows[0]) + len(names) + 20  # the names may have to stand for their rows
+    left -= len(rows[0]) + len(names) + 20  # rows may end in "and", the names and a line break
     for number, row in enumerate(seen.board):
         text = _row(row, in_full=row.system == seen.system)
         left -= len(text) + 1
@@ -163,8 +164,14 @@ def _row(row: BoardRow, *, in_full: bool) -> str:
 @lru_cache(maxsize=16)
 def shift_prompt(shift: Shift, reply: Reply = "json") -> str:
     """The rules of a shift and of its incidents, for a ``reply`` in ``json`` or by ``tools``."""
-    if reply not in (on_a_shift := ("json", "tools")):
-        raise UnknownName("reply", reply, on_a_shift)
+    example = '{"system": "<system>", "action_type": "resolve"}'
+    how = {
+        "json": f"ON THE SHIFT every action names its system, such as {example}; besides, there "
+        'are {"action_type": "note", "value": "<text>"} and {"action_type": "wait", "ticks": <n>}.',
+        "tools": "ON THE SHIFT every call names its system, but for wait and note.",
+    }
+    if reply not in how:
+        raise UnknownName("reply", reply, how)
     task, any_incident = shift.task, shift.arrivals[0].incident
     setting, topology = any_incident.setting, any_incident.topology
     counts = ", ".join(f"{severity} {weight}" for severity, weight in WEIGHTS.items())
@@ -183,12 +190,6 @@ def shift_prompt(shift: Shift, reply: Reply = "json") -> str:
         f"{WEIGHTS[Severity.P3]}). An incident that nobody touches earns 0.",
     )
     incident_rules = public_rules(topology, task.horizon, any_incident.rubric, setting, reply)
-    example = '{"system": "<system>", "action_type": "resolve"}'
-    how = {
-        "json": f"ON THE SHIFT every action names its system, such as {example}; besides, there "
-        'are {"action_type": "note", "value": "<text>"} and {"action_type": "wait", "ticks": <n>}.',
-        "tools": "ON THE SHIFT every call names its system, but for wait and note.",
-    }
     return "\n".join(
         (*rules, "EACH INCIDENT has the rules of one that is alone:", incident_rules, how[reply])
     )

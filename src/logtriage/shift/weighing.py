@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 
 from logtriage.actions import (
+    SEVERITIES,
     Action,
     ClassifySeverity,
     Escalate,
@@ -183,8 +184,8 @@ def choose(
         first = max(looks, key=lambda look: look.rate)
     meanwhile = first.best(price).ticks
     late = [look for look in worth_it if look.left < meanwhile + look.best(price).ticks]
-    look = min((first, *late), key=lambda look: look.left)
-    return On(look.system, action(look, price))
+    urgent = min((first, *late), key=lambda look: look.left)
+    return On(urgent.system, action(urgent, price))
 
 
 def true_look(system: str, state: State, weight: int) -> Look:
@@ -202,6 +203,7 @@ def true_action(look: Look, price: float) -> Action:
 
 
 def _undone(state: State) -> list[Action]:
+    """The actions of the perfect plan that are not taken; never empty while an incident is open."""
     return [action for action in perfect_actions(state.incident) if action not in state.actions]
 
 
@@ -228,8 +230,8 @@ def weighted(state: State) -> tuple[Belief, float]:
     """
     held = belief(state)
     shares = held.posterior.severities.astype(np.float64)
-    counts = shares @ np.array(list(WEIGHTS.values())) / shares.sum(axis=1)
-    weights = (held.posterior.weights * counts).astype(np.int64)
+    expected = shares @ [WEIGHTS[severity] for severity in SEVERITIES] / shares.sum(axis=1)
+    weights = (held.posterior.weights * expected).astype(np.int64)
     posterior = attrs.evolve(held.posterior, weights=weights)
     stakes = attrs.evolve(held.standing.stakes, worth_of_hand_over=None)
     standing = attrs.evolve(held.standing, stakes=stakes)
@@ -243,7 +245,7 @@ def _stand(state: State) -> _Stand:
     planner = held.planner()
     assert isinstance(planner, Planner)  # incidents of shifts have at most one fault
     same = planner.answers == np.unique(planner.answers)[:, np.newaxis]
-    by_answer = same * planner.weights
+    by_answer = same * planner.weights  # (answers, hypotheses)
     shares = by_answer.sum(axis=1) / planner.total
     bits = abs(float((shares * np.log2(np.maximum(shares, 2.0**-60))).sum()))
     asking = min(ceil(bits), held.standing.left - 1)  # a question tells about a bit

@@ -35,10 +35,8 @@ def shift_action_from_wire(wire: Mapping[str, Any], state: ShiftState) -> ShiftA
     if inner is None and isinstance(kind, str) and kind in KINDS:
         why = "no system is named" if system is None else f"nothing is open on {system!r:.60}"
         return Malformed(f"{wire}", f"{why}; open: {', '.join(state.open) or 'none'}")
-    topology = (
-        state.shift.arrivals[0].incident.topology if inner is None else inner.incident.topology
-    )
-    action = action_from_wire(wire, topology, KINDS)
+    incident = state.shift.arrivals[0].incident if inner is None else inner.incident
+    action = action_from_wire(wire, incident.topology, KINDS)
     return action if isinstance(action, Malformed) else On(named, action)
 
 

@@ -100,16 +100,16 @@ class SetPrior:
         return tuple(map(self._raw_total, range(1, len(self.setting.counts) + 1)))
 
     def _raw_total(self, size: int) -> int:
-        linked = sum(self._linked(link, size) for link in self.links)
-        return _suffixes(self.at_service, size)[0][size] + linked * self.linked
+        with_link = sum(self._with_link(link, size) for link in self.links)
+        return _symmetric(self.at_service, size) + with_link * self.linked
 
-    def _linked(self, link: Link, size: int) -> int:
+    def _with_link(self, link: Link, size: int) -> int:
         """The summed product weights of the sets of ``size`` faults that contain a link."""
         if size < 2:
             return 0
         below, fault = link
         pair = self.at_service[below] * self.weight_of[fault]
-        return pair * _suffixes(self._others(link), size - 2)[0][size - 2]
+        return pair * _symmetric(self._others(link), size - 2)
 
     def _others(self, link: Link) -> tuple[int, ...]:
         """:attr:`at_service`, but 0 at the two services of a link."""
@@ -125,6 +125,8 @@ class SetPrior:
         real = TOTAL * (1000 - self.setting.benign) // 1000
         rows = zip(self.setting.counts, self.raw_totals, strict=True)
         possible = [count if total else 0 for count, total in rows]
+        if not any(possible):
+            raise InvalidInput(f"topology {self.topology.name!r} has too few places for faults")
         each = (real * share // sum(possible) for share in possible)
         return TOTAL * self.setting.benign // 1000, *each
 
@@ -152,18 +154,18 @@ class SetPrior:
     @cached_property
     def many(self) -> int:
         """How many hypotheses there are."""
-        kinds = [len(row) for row in self.by_service if row]
+        kinds = tuple(len(row) for row in self.by_service if row)
         sizes = range(1, min(len(self.setting.counts), len(kinds)) + 1)
-        return len(self.calm) + sum(_suffixes(tuple(kinds), size)[0][size] for size in sizes)
+        return len(self.calm) + sum(_symmetric(kinds, size) for size in sizes)
 
     def sets(self) -> Iterator[Hypothesis]:
         """Every set of faults: by size, then by services, then by kinds."""
         places = [service for service, row in enumerate(self.by_service) if row]
         for size in range(1, len(self.setting.counts) + 1):
             for chosen in combinations(places, size):
-                for kinds in product(*(self.by_service[service] for service in chosen)):
-                    named = zip(kinds, chosen, strict=True)
-                    yield Hypothesis(tuple((kind, service) for (kind, _), service in named))
+                for rows in product(*(self.by_service[service] for service in chosen)):
+                    faults = [(kind, at) for (kind, _), at in zip(rows, chosen, strict=True)]
+                    yield Hypothesis(tuple(faults))
 
     @cached_property
     def listed(self) -> Prior:
@@ -202,27 +204,27 @@ class SetPrior:
     def of_rank(self, size: int, rank: int) -> Hypothesis:
         """The set of ``size`` faults at a rank from 0; a set has as many ranks as its weight."""
         # First come the ranks of product weights, then, link by link, those that the link adds.
-        whole = _suffixes(self.at_service, size)[0][size]
+        whole = _symmetric(self.at_service, size)
         if rank < whole:
             return _hypothesis(self._unranked(self.at_service, size, rank))
         rank -= whole
         for link in self.links:
-            share = self.linked * self._linked(link, size)
+            share = self.linked * self._with_link(link, size)
             if rank < share:
                 break
             rank -= share
         below, fault = link
-        rank //= self.linked * self.weight_of[fault]
-        rank, first = divmod(rank, self.at_service[below])
+        rank //= self.linked * self.weight_of[fault]  # every choice of the others has so many
+        rank, point = divmod(rank, self.at_service[below])
         rest = self._unranked(self._others(link), size - 2, rank)
-        return _hypothesis([fault, self._fault(below, first), *rest])
+        return _hypothesis([fault, self._fault(below, point), *rest])
 
     def _unranked(self, weights: tuple[int, ...], size: int, rank: int) -> list[Fault]:
         """The set at a rank among the ranks of product weights."""
         faults: list[Fault] = []
         table = _suffixes(weights, size)
         for service, weight in enumerate(weights):
-            without = table[service + 1][size]
+            without = table[service + 1][size]  # the ranks of sets without it come first
             if size and rank >= without:
                 rank, point = divmod(rank - without, weight)
                 faults.append(self._fault(service, point))
@@ -238,6 +240,11 @@ class SetPrior:
 
 def _hypothesis(faults: list[Fault]) -> Hypothesis:
     return Hypothesis(tuple(sorted(faults, key=lambda fault: fault[1])))
+
+
+def _symmetric(weights: tuple[int, ...], size: int) -> int:
+    """The elementary symmetric polynomial of degree ``size`` of ``weights``."""
+    return _suffixes(weights, size)[0][size]
 
 
 @lru_cache(maxsize=4096)

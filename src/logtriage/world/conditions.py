@@ -78,11 +78,11 @@ _LOADED: Final = Condition(LOADED)
 
 @lru_cache(maxsize=4096)
 def affected(world: World, topology: Topology, hypothesis: Hypothesis) -> dict[int, Condition]:
-    """The condition of every service that the hypothesis reaches, by index.
+    """The condition of every service that the hypothesis reaches, by index; not to be changed.
 
     A service that several faults reach is faulty if one of them sits there, else loaded if one of
-    them loads it, else waiting. A loaded service that waits, too, makes its callers wait. A service
-    with a secondary fault (:func:`secondary`) is waiting.
+    them loads it, else waiting. With several faults a loaded service may wait, too, and makes its
+    callers wait. A service with a secondary fault (:func:`secondary`) is waiting.
     """
     if hypothesis.benign is not None:
         kind, service = hypothesis.benign
@@ -99,11 +99,11 @@ def affected(world: World, topology: Topology, hypothesis: Hypothesis) -> dict[i
     roots = tuple(service for _, service in shown)
     held_up = reachable(topology.callers, roots)
     waiting = [service for service in held_up if service not in conditions]
-    sick = {*roots, *(held_up if len(shown) > 1 else waiting)}
+    # With one fault, a loaded service waits in a circle of calls alone, and makes nobody wait.
+    sick = {*roots, *(waiting if len(shown) == 1 else held_up)}
     for service in waiting:
-        conditions[service] = Condition(
-            WAITING, tuple(c for c in topology.calls[service] if c in sick)
-        )
+        callees = tuple(callee for callee in topology.calls[service] if callee in sick)
+        conditions[service] = Condition(WAITING, callees)
     return conditions
 
 
@@ -127,7 +127,8 @@ def unaffected(world: World, tier: str) -> tuple[tuple[Condition, int], ...]:
         (Condition(distraction.name, beside=True), distraction.share * FULL // 1000)
         for distraction in rules.distractions
     ]
-    if tier not in world.entry_tiers:  # at entries, real faults may keep nobody waiting, either
+    # Waiting callers tell a real fault from a minor one; an entry may have no callers.
+    if tier not in world.entry_tiers:
         each = rules.minor_faults * FULL // 1000 // len(kinds)
         shares.extend((Condition(kind.name, beside=True), each) for kind in kinds)
     rest = FULL - sum(weight for _, weight in shares)

@@ -32,8 +32,8 @@ def copy_world(like: str | Path, folder: Path) -> World:
     name = checked_place(place)
     load_world(like)
     texts = read_texts(source)
-    head, table, rest = texts[RULES_FILE].partition(b"\n[")
-    texts[RULES_FILE] = _NAMING.sub(f'name = "{name}"'.encode(), head, count=1) + table + rest
+    head, bracket, rest = texts[RULES_FILE].partition(b"\n[")
+    texts[RULES_FILE] = _NAMING.sub(f'name = "{name}"'.encode(), head, count=1) + bracket + rest
     world = build(parsed(texts, name), name)
     if world.name != name:
         raise WorldError(

@@ -89,9 +89,10 @@ def apart(world: World, tier: str, first: Kind, second: Kind) -> int:
     """The total variation distance of two kinds' signs at a tier, in per cent, over all sorts."""
     total = 0
     for sort in world.ordinary:
-        rows = [world.signature(kind.name).get(sort, {}) for kind in (first, second)]
-        gaps = [rows[0].get(t, 0) - rows[1].get(t, 0) for t in world.tokens_at(sort, tier)[1:]]
-        total += (sum(map(abs, gaps)) + abs(sum(gaps))) // 2  # sum(gaps): the ordinary token
+        one, other = (world.signature(kind.name).get(sort, {}) for kind in (first, second))
+        gaps = [one.get(t, 0) - other.get(t, 0) for t in world.tokens_at(sort, tier)[1:]]
+        # The ordinary token has the rest of 100, so its gap is the sum of the others.
+        total += (sum(map(abs, gaps)) + abs(sum(gaps))) // 2
     return total
 
 
@@ -100,6 +101,7 @@ def apart(world: World, tier: str, first: Kind, second: Kind) -> int:
 
 def _redrawn(world: World, key: int) -> World:
     """The world with other shares, and other remedies and classes of its kinds."""
+    # Draws in another order would give other worlds for the same key.
     rules, stream, answers = world.rules, Stream(key, SHARE_STREAM), Stream(key, ANSWER_STREAM)
     common = {
         sort: {token: GRID[max(_place(share), 0)] for token, share in row.items()}
@@ -166,8 +168,8 @@ def _moved_signature(
 
 
 def _fit(shown: tuple[str, ...], own: dict[str, int], common: Shares, most: int) -> None:
-    """Lower the least shares until those ``shown`` sum to ``most``: the strongest sign stays."""
-    while sum({**common, **own}.get(token, 0) for token in shown) > most:
+    """Lower the least shares in ``own`` until those ``shown`` fit: the strongest sign stays."""
+    while sum(own.get(token, common.get(token, 0)) for token in shown) > most:
         lower = [token for token in shown if own.get(token, 0) > GRID[0]]
         if not lower:
             return  # the loader's checks refuse such a world

@@ -19,8 +19,8 @@ def edge_signs(
     ``severity`` is 0, 1, 2 for P1, P2, P3, or ``CALM`` or ``RECOVERED``.
     """
     certain = certain_edge_weights(setting, severity, errors_first)
-    rows = zip(setting.world.edge_tokens, certain, strict=True)
-    tokens, weights = zip(*(row for row in rows if row[1]), strict=True)
+    possible = [row for row in zip(setting.world.edge_tokens, certain, strict=True) if row[1]]
+    tokens, weights = zip(*possible, strict=True)
     return tokens, weights
 
 
@@ -62,7 +62,7 @@ def _edge_reading(setting: Setting, severity: int, sign: str, early: bool) -> We
 
 def _milder_sign(world: World, severity: int, sign: str) -> str:
     """The token one severity milder than ``sign``, with the same lead (errors or latency)."""
-    bands = tuple(world.bands)
+    bands = tuple(world.bands)  # usual, slight, P2, P1
     if severity >= P3:
         return sign
     own = bands[-1 - severity]

@@ -111,7 +111,8 @@ class Reading(Level):
             way = between(self._bits(service, key), *_ON_THE_WAY)
             if self.ramp > 0:
                 return low + (begin - low) * way // 100
-            return high - (high - begin - step * (count - 1)) * way // 100
+            last = begin + step * (count - 1)
+            return high - (high - last) * way // 100
         return begin + step * self._place(service, key, count)
 
     def climbing(self, service: int, key: str, low: int, high: int) -> int:
@@ -126,11 +127,12 @@ class Reading(Level):
         return max(0, level + step * (self._place(service, key, _STEPS) - _STEPS // 2))
 
     def _place(self, service: int, key: str, count: int) -> int:
-        """The index of this reading's value among ``count`` values, more often in the middle."""
+        """The index of this reading's value among ``count``: the sum of two draws of 32 bits."""
         bits, half = self._bits(service, key), (count + 1) // 2
         return below(bits, half) + below(bits << 32 & MASK, count - half + 1)
 
     def _bits(self, service: int, key: str) -> int:
+        """64 bits for this reading of a figure; service -1 and ticks before 0 count from 0."""
         return draw(self.key, service + 1 << 32 | self.start - EARLIEST, _jitter(key))
 
 
@@ -176,22 +178,18 @@ class Figures:
         For each of its requests a caller sends one to every service that it calls. A call that
         closes a circle does not count.
         """
-        rate = self._requests.get((service, key, low, high))
-        if rate is None:
+        known = "requests", service, key, low, high
+        if known not in self.kept:
             topology, heights = self.topology, self.heights
             rate = sum(
                 self.requests(caller, key, low, high)
                 for caller, called in enumerate(topology.calls)
                 if service in called and heights[caller] > heights[service]
             )
-            if service in topology.edges or not rate:
+            if service in topology.edges or not rate:  # 0 in a circle, and without callers
                 rate += self.figure(service, key, low, high)
-            self._requests[service, key, low, high] = rate
-        return rate
-
-    @cached_property
-    def _requests(self) -> dict[tuple[int, str, int, int], int]:
-        return {}
+            self.kept[known] = rate
+        return self.kept[known]
 
     def version(self, service: int, key: str) -> str:
         """A version such as ``3.12.4``, drawn for a service and a key."""
@@ -231,18 +229,17 @@ class Figures:
         for row in world.readings_at(gauge, tier):
             figures = [row.figure_under(token, sort) for token in tokens]
             normal = row.shows[sort.ordinary]
-            value = partial(self._value, service, sort, row.label)
+            value = partial(self._value, service, sort)
             usual = value(normal)
-            strays = [0 if name == normal else 1 if value(name) > usual else -1 for name in figures]
-            values = map(value, figures, over(starts, figures, strays))
+            stray = {name: 1 if value(name) > usual else -1 for name in figures} | {normal: 0}
+            whens = over(starts, figures, [stray[name] for name in figures])
+            values = map(value, figures, whens)
             rows.append(Series(row.label, tuple(values), usual, mark=row.marks.get(tokens[-1], "")))
         return tuple(rows)
 
-    def _value(
-        self, service: int, gauge: GaugeSort, label: str, name: str, when: When | None = None
-    ) -> int:
-        """The figure ``name`` in a gauge's row ``label`` at ``when``; for None the usual one."""
-        key = service, gauge.name, label, name, when
+    def _value(self, service: int, gauge: GaugeSort, name: str, when: When | None = None) -> int:
+        """The figure ``name`` of a gauge at ``when``; for None the usual one."""
+        key = service, gauge.name, name, when
         if key not in self.kept:
             source = self.level if when is None else self.at(when)
             self.kept[key] = int(value_of(gauge.figures, name, source, service, token=""))
@@ -258,8 +255,8 @@ class Figures:
         return Reading(self, self.figure_key, self.level.spreads, *when)
 
 
-def over(starts: Sequence[int], said: Sequence[str], strays: Sequence[int]) -> Iterator[When]:
-    """(start, since, ramp) of each reading: at ``starts[n]`` it showed ``said[n]``.
+def over(starts: Sequence[int], shown: Sequence[str], strays: Sequence[int]) -> Iterator[When]:
+    """(start, since, ramp) of each reading: at ``starts[n]`` it showed ``shown[n]``.
 
     A reading that differs from the one before has its stray as ramp: 1 above the usual, -1 below
     it, 0 if usual.
@@ -267,7 +264,7 @@ def over(starts: Sequence[int], said: Sequence[str], strays: Sequence[int]) -> I
     since = EARLIEST
     for place, start in enumerate(starts):
         ramp = 0
-        if place and said[place] != said[place - 1]:
+        if place and shown[place] != shown[place - 1]:
             since, ramp = start, strays[place]
         yield start, since, ramp
 

@@ -19,7 +19,10 @@ MAX_BYTES: Final = 512 * 1024
 MAX_FILES: Final = 250
 #: The most dots in a key; keys of the schema have three parts.
 _MAX_DOTS: Final = 12
-_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'')
+#: Comments and strings, which hold no keys. A string of several lines may end in five quotes.
+_KEYLESS: Final = re.compile(
+    r"""(?s)#[^\n]*|"{3}(?:[^\\]|\\.)*?"{3,5}|'{3}.*?'{3,5}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'"""
+)
 
 
 def read_folder(folder: Path) -> Document:
@@ -132,11 +135,7 @@ def _parsed(raw: bytes, source: str) -> Mapping[str, Any]:
 
     try:
         text = raw.decode("utf-8-sig")  # some editors put a byte order mark first
-        for number, line in enumerate(text.splitlines(), start=1):
-            # The time to parse a dotted key grows with the square of its parts.
-            keys = _STRING.sub("", line).partition("#")[0] if line.count(".") > _MAX_DOTS else ""
-            if keys.count(".") > _MAX_DOTS:
-                raise WorldError(f"{source}: line {number}: keys nested too deeply")
+        _refuse_long_keys(text, source)
         return tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise WorldError(f"{source}: not UTF-8: {error.reason} at byte {error.start}") from None
@@ -146,3 +145,13 @@ def _parsed(raw: bytes, source: str) -> Mapping[str, Any]:
         raise
     except ValueError as error:
         raise WorldError(f"{source}: not TOML: {error}") from None
+
+
+def _refuse_long_keys(text: str, source: str) -> None:
+    """Raise WorldError for a key of many parts: the time to parse it grows with their square."""
+    if all(line.count(".") <= _MAX_DOTS for line in text.split("\n")):
+        return
+    keys = _KEYLESS.sub(lambda part: "\n" * part[0].count("\n"), text)
+    for number, line in enumerate(keys.split("\n"), start=1):
+        if line.count(".") > _MAX_DOTS:
+            raise WorldError(f"{source}: line {number}: keys nested too deeply")

@@ -18,11 +18,12 @@ import attrs
 
 from logtriage.errors import InvalidInput
 from logtriage.rng import draw, hash_name, subkey
-from logtriage.world.channels import SCRAPE, SCRAPES_BEFORE, Channel
+from logtriage.world.channels import SCRAPE, SCRAPES_BEFORE, Channel, about_kind
 from logtriage.world.conditions import Condition
 from logtriage.world.model import HEALTHY, World
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.tables import Place, Weights, alphabet, common, mix, only, picked, shares
+from logtriage.world.telemetry import TICK_SECONDS
 from logtriage.world.vocabulary import CHANGE, LOG
 
 HISTORY_STREAM: Final = hash_name("history")
@@ -34,14 +35,14 @@ NOW: Final = SCRAPES_BEFORE
 INSTANTS: Final = NOW + 9
 #: Stands for an onset that never comes.
 NEVER: Final = 1 << 16
-#: Weights of the first instants of the trouble, for histories that begin with it.
+#: Weights of the first instants of the trouble, for histories that begin with it. Sum: FULL.
 RAMP: Final = (32_768, 19_661, 13_107)
 #: A silent root speaks within this many instants once its silence is over.
 LATE_OVER: Final = 2
 #: The weight of an onset before all screens, for histories that begin at any time.
 LONG_BEFORE: Final = FULL // 2
 #: The most minutes before tick 0 at which a trouble begins, so that the window shows it.
-MAX_ONSET: Final = (SCRAPES_BEFORE - 2) * SCRAPE // 2
+MAX_ONSET: Final = (SCRAPES_BEFORE - 2) * SCRAPE * TICK_SECONDS // 60
 #: The latest ``root_silent`` and ``grows_for`` of a setting, in ticks.
 LAST_SILENT: Final = (INSTANTS - NOW - 1 - LATE_OVER) * SCRAPE
 #: The channels that can be down, each with the channel whose draw decides it.
@@ -126,7 +127,7 @@ def trouble(setting: Setting) -> int:
         raise InvalidInput(
             f"setting: onset: expected at most {MAX_ONSET} minutes, got {setting.onset}"
         )
-    return NOW + -2 * setting.onset // SCRAPE
+    return instant_of(-60 * setting.onset // TICK_SECONDS)
 
 
 @lru_cache(maxsize=65_536)
@@ -135,7 +136,7 @@ def sign_weights(setting: Setting, sort: str, place: Place, condition: Condition
     world, name = setting.world, condition.name
     row = shares(setting, sort, place, world.signature(name).get(sort, {}), condition.sick)
     if sort == LOG and setting.naming_weight and is_root(world, condition):
-        row = mix(row, only(setting, place, f"names:{name}"), setting.naming_weight)
+        row = mix(row, only(setting, place, about_kind(name)), setting.naming_weight)
     return row
 
 
@@ -174,12 +175,12 @@ def drawn(
     row = (
         coincidences(setting, sort, place) if fog else sign_weights(setting, sort, place, condition)
     )
-    token = picked(row, bits >> 32 & FULL - 1)
-    if not token:
+    index = picked(row, bits >> 32 & FULL - 1)
+    if not index:
         return History(alphabet(setting, sort, place)[0], NEVER)
     part = Part.ANY if fog else part_of(setting, sort, condition)
     onset = picked(onsets(setting, part), bits >> 16 & FULL - 1)
-    return History(alphabet(setting, sort, place)[token], onset)
+    return History(alphabet(setting, sort, place)[index], onset)
 
 
 def drawn_later(
@@ -236,8 +237,9 @@ def drawn_alert(
     The condition began at tick ``begin``.
     """
     bits = draw(subkey(subkey(seed, RULE_STREAM), hash_name(sort)), service, begin)
-    rows = rule_weights(setting.world)
-    match rows[picked(tuple([weight for _, weight in rows]), bits >> 48)][0]:
+    rules, weights = zip(*rule_weights(setting.world), strict=True)
+    rule: Rule = rules[picked(weights, bits >> 48)]
+    match rule:
         case Rule.WORKS:
             return fires_from(setting, condition, onset)
         case Rule.NOISY:

@@ -44,10 +44,10 @@ class Kept:
         window = channel is Channel.WINDOW  # where all lines of a service have one history
         for spot in spots:
             service, slot = spot
-            change = rows.get((service, 0) if window else spot)
+            source = (service, 0) if window else spot
+            change = rows.get(source)
             if change is None:
-                change = self._change_at(channel, service, 0 if window else slot)
-                rows[(service, 0) if window else spot] = change
+                change = rows[source] = self._change_at(channel, *source)
             onset, before, after = change
             token = before if instant < onset else after
             shown.append(_new(Evidence, (channel, service, slot, start, token)))

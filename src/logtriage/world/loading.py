@@ -26,13 +26,14 @@ SHIPPED: Final = Path(__file__).parent.parent / "worlds"
 #: The most mistakes that an error lists.
 _LISTED: Final = 12
 _Row = TypeVar("_Row", parts.Kind, parts.Benign, parts.Topic, parts.Technology)
-_FOLDER_PARTS: Final[Mapping[str, type]] = dict(
-    zip(
-        FOLDERS,
-        (parts.Kind, parts.Benign, parts.Topic, parts.Layout, parts.Technology),
-        strict=True,
-    )
-)
+#: The part that a file holds, by its folder: one of FOLDERS.
+_FOLDER_PARTS: Final[Mapping[str, type]] = {
+    "kinds": parts.Kind,
+    "benign": parts.Benign,
+    "topics": parts.Topic,
+    "topologies": parts.Layout,
+    "technologies": parts.Technology,
+}
 #: Where the technologies stand that any world may use.
 _TECHNOLOGIES: Final = SHIPPED / "oncall" / "technologies"
 _INTERNED: Final[dict[str, World]] = {}
@@ -84,7 +85,8 @@ def folder_or_name(given: str | Path) -> str | Path:
     if text in shipped_worlds() or not here.is_dir():
         return text
     # A folder without a world gives way to a world of that name on the search path.
-    return text if not (here / RULES_FILE).is_file() and is_world(text) else here
+    gives_way = not (here / RULES_FILE).is_file() and is_world(text)
+    return text if gives_way else here
 
 
 def world_named(name: str) -> World:
@@ -232,11 +234,11 @@ def _place_of(name: str, search_path: str) -> Path:
     if place is not None:
         return place
     folders = _folders(search_path)
-    there = (path.parent.name for folder in folders for path in folder.glob(f"*/{RULES_FILE}"))
+    own = (path.parent.name for folder in folders for path in folder.glob(f"*/{RULES_FILE}"))
     raise UnknownName(
         "world",
         name,
-        (*shipped_worlds(), *islice(sorted(there), MAX_FILES)),
+        (*shipped_worlds(), *islice(sorted(own), MAX_FILES)),
         f"{WORLDS_VARIABLE}, where worlds of one's own are looked for, is "
         + (repr(search_path) if folders else "not set"),
     )

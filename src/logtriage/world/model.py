@@ -101,9 +101,9 @@ class World(Vocabulary):
 
     def owning_teams(self, topology: Topology) -> tuple[str, ...]:
         """The teams that may own a service: those that services name, and those that are drawn."""
-        named = {service.owner for service in topology.services}
-        drawn = self.drawn_owners(topology) if None in named else ()
-        return tuple(team for team in topology.teams if team in named or team in drawn)
+        owners = {service.owner for service in topology.services}
+        drawn = self.drawn_owners(topology) if None in owners else ()
+        return tuple(team for team in topology.teams if team in owners or team in drawn)
 
     def drawn_owners(self, topology: Topology) -> tuple[str, ...]:
         """The teams that may be drawn for services without an owner: the world's ``owners``.
@@ -113,8 +113,8 @@ class World(Vocabulary):
         """
         rows = [row for row in self.rules.classes if row.pages != OWNER]
         paged = {topology.pages(row.name) for row in rows}
-        own = paged == {row.pages for row in rows} and {*topology.teams} <= {*self.rules.teams}
-        owners = self.rules.owners if own else {*topology.teams} - paged
+        usual = paged == {row.pages for row in rows} and {*topology.teams} <= {*self.rules.teams}
+        owners = self.rules.owners if usual else {*topology.teams} - paged
         return tuple(team for team in topology.teams if team in owners) or topology.teams
 
     def owner_weights(
@@ -127,10 +127,11 @@ class World(Vocabulary):
         if owner is not None:
             return tuple(int(team == owner) for team in self.owning_teams(topology))
         drawn, row = self.drawn_owners(topology), named("tier", tier, self.tiers)
-        others = len(drawn) - 1
+        rest = len(drawn) - 1
         weights = dict.fromkeys(drawn, 1)
-        if row.owner in weights and others:
-            weights = dict.fromkeys(drawn, row.others) | {row.owner: (100 - row.others) * others}
+        if row.owner in weights and rest:
+            # Per cent times `rest`, so that an even part of `row.others` is whole.
+            weights = dict.fromkeys(drawn, row.others) | {row.owner: (100 - row.others) * rest}
         return tuple(weights.get(team, 0) for team in self.owning_teams(topology))
 
     def usual_owners(self, topology: Topology) -> tuple[str, ...]:

@@ -27,9 +27,9 @@ def fixing(
     fixed: dict[int, int] = {}
     if doings.remedies:
         wanted = accepted_remedies(world, topology, hypothesis)
-        for slot, (_, *remedy) in enumerate(doings.remedies):
-            if tuple(remedy) in wanted:
-                fixed.setdefault(topology.index(remedy[1]), slot)
+        for slot, (_, remedy, name) in enumerate(doings.remedies):
+            if (remedy, name) in wanted:
+                fixed.setdefault(topology.index(name), slot)
     return fixed
 
 
@@ -46,14 +46,14 @@ def fixed_at(
 def left_at(
     world: World, topology: Topology, hypothesis: Hypothesis, doings: Doings, start: int
 ) -> Hypothesis | None:
-    """The hypothesis with the faults that are left at a tick; None if all are fixed."""
+    """The hypothesis with the faults that are left at tick ``start``; None if all are fixed."""
     if not hypothesis.faults or not doings.remedies:
         return hypothesis
     slots = fixing(world, topology, hypothesis, doings)
-    over = {service for service, slot in slots.items() if doings.remedies[slot][0] < start}
-    if not over:
+    fixed = {service for service, slot in slots.items() if doings.remedies[slot][0] < start}
+    if not fixed:
         return hypothesis
-    return without(hypothesis, over) if len(over) < len(hypothesis.services) else None
+    return without(hypothesis, fixed) if len(fixed) < len(hypothesis.services) else None
 
 
 def condition_at(

@@ -69,10 +69,11 @@ def prior(setting: Setting, topology: Topology, held: bool | None) -> Prior:
     rows: list[tuple[Hypothesis, int]] = []
     halves = held and 0 < held_back < whole
     for hypothesis, weight, out in faults:
-        part, base = fault_total, whole
         if halves:
-            part, base = fault_total // 2, held_back if out else whole - held_back
-        rows.append((hypothesis, weight * part // base))
+            half = held_back if out else whole - held_back
+            rows.append((hypothesis, weight * (fault_total // 2) // half))
+        else:
+            rows.append((hypothesis, weight * fault_total // whole))
     benign = [
         Hypothesis(benign=(kind.name, service))
         for service, row in enumerate(topology.services)
@@ -101,6 +102,7 @@ def _faults(
         ]
         present = {kind.fault_class for kind in kinds}
         shares = sum(world.classes[name].weight for name in present)
+        # 2^32 of each service, parted among classes by their weights, then evenly among kinds.
         for kind in kinds:
             alike = sum(other.fault_class == kind.fault_class for other in kinds)
             weight = (1 << 32) * world.classes[kind.fault_class].weight // shares // alike

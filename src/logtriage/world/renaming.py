@@ -55,6 +55,7 @@ def renamed(world: World, key: int) -> World:
     layouts = _dealt((layout.name for layout in world.layouts), TOPOLOGIES, stream)
     named = (service.name for layout in world.layouts for service in layout.services)
     services = _dealt(named, SERVICES, stream)
+    # Without an owner or a page, .get("") is None: no team has an empty name.
     teams = {OWNER: OWNER} | _dealt(rules.teams, TEAMS, stream)
     second = rules.secondary_fault
     new_rules = attrs.evolve(
@@ -102,13 +103,13 @@ def _listed(old: Iterable[str], new: Mapping[str, str]) -> tuple[str, ...]:
 def _kind(kind: Kind, names: Mapping[str, str], teams: Mapping[str, str]) -> Kind:
     """A kind under its new name, also in its texts."""
     name = names[kind.name]
-    causes = ((("ERROR", f"{text} {name}"),) for text in _CAUSES)
+    causes = [("ERROR", f"{text} {name}") for text in _CAUSES]
     return attrs.evolve(
         kind,
         name=name,
         pages=teams.get(kind.pages or ""),
         summary=name,
-        names=Phrasings(*causes),
+        names=Phrasings(*((cause,) for cause in causes)),
         past=NounPhrases(*((f"{text} {name}",) for text in _PAST)),
     )
 
@@ -116,6 +117,7 @@ def _kind(kind: Kind, names: Mapping[str, str], teams: Mapping[str, str]) -> Kin
 def _layout(
     layout: Layout, names: Mapping[str, str], services: Mapping[str, str], teams: Mapping[str, str]
 ) -> Layout:
+    """A layout under its new name, with services and teams under theirs."""
     rows = tuple(
         attrs.evolve(
             service,

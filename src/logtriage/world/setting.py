@@ -85,8 +85,8 @@ def check_whole(where: str, value: Any, least: int = 0, most: int | None = None)
 
 def check_weights(where: str, value: Any, count: int | None = None) -> None:
     """Raise InvalidInput for anything but ``count`` whole numbers from 0, not all of them 0."""
-    many = isinstance(value, tuple) and count in (None, len(value))
-    if not many or not all(isinstance(n, int) and n >= 0 for n in value) or not sum(value):
+    fits = isinstance(value, tuple) and count in (None, len(value))
+    if not fits or not all(isinstance(n, int) and n >= 0 for n in value) or not sum(value):
         raise InvalidInput(
             f"{where}: expected {'a tuple of' if count is None else count} whole numbers from 0, "
             f"not all of them 0; got {value!r:.80}"

@@ -88,11 +88,10 @@ class Simulation:
     def row(self, row: Row, doings: Doings) -> list[Evidence]:
         """The evidence in one row of cells."""
         channel, start, spots = row
+        of_services = spots[0][0] >= 0
         # Cells of services are as from the start while no fault is fixed.
-        if spots[0][0] >= 0 and not (
-            doings.remedies
-            and self.reached
-            and fixing(self.setting.world, self.topology, self.truth, doings)
+        if of_services and not (
+            doings.remedies and fixing(self.setting.world, self.topology, self.truth, doings)
         ):
             return self.kept.row(channel, start, spots)
         cells = [(channel, service, slot, start) for service, slot in spots]
@@ -101,10 +100,10 @@ class Simulation:
     def _token(self, cell: Cell, doings: Doings) -> str:
         """The token of a cell."""
         channel, service, slot, start = cell
+        if channel is Channel.EDGE:
+            return self._edge(start, doings)
         if service < 0:
-            return (
-                self._edge(start, doings) if channel is Channel.EDGE else self._other(cell, doings)
-            )
+            return self._other(cell, doings)
         condition, begin = self.conditions[service], 0
         if service in self.reached:
             condition, begin, _ = spell(

@@ -53,7 +53,7 @@ class Spans(Figures):
             return source.figure(-1, f"p99 {name}", *ends)
 
         series = []
-        for names, value in ((failing, errors), (slow, p99)):
+        for names, value in ((failing, errors), (slow, p99)):  # `kept` tells them by name
             strays = [min(1, order.index(name)) for name in names]
             shown = []
             for name, when in zip(names, over(starts, names, strays), strict=True):
@@ -63,13 +63,14 @@ class Spans(Figures):
                 shown.append(self.kept[key])
             series.append(tuple(shown))
         return EdgePanel(
-            series[0][-1],
-            series[1][-1],
-            errors(calm, level),
-            p99(calm, level),
-            tokens[-1],
-            tuple(starts),
-            *series,
+            error_bp=series[0][-1],
+            p99_ms=series[1][-1],
+            usual_error_bp=errors(calm, level),
+            usual_p99_ms=p99(calm, level),
+            token=tokens[-1],
+            starts=tuple(starts),
+            errors=series[0],
+            p99s=series[1],
         )
 
     def edges(self, cells: Sequence[Evidence], trouble: int) -> EdgePanel:
@@ -123,8 +124,8 @@ class Spans(Figures):
 
         strays = [int(token != ordinary) for token in tokens]
         values = []
-        for when, stray in zip(over(starts, tokens, strays), strays, strict=True):
-            edge = scale.get(when[0], (0, 0))
+        for start, when, stray in zip(starts, over(starts, tokens, strays), strays, strict=True):
+            edge = scale.get(start, (0, 0))
             key = service, half, when, stray, edge
             if key not in self.kept:
                 self.kept[key] = value(self.at(when), stray, *edge)
@@ -133,8 +134,8 @@ class Spans(Figures):
         for token, run in groupby(range(len(tokens)), key=lambda place: tokens[place]):
             if token == ordinary:
                 continue
-            first, *others = run
-            last = others[-1] if others else first
+            places = list(run)
+            first, last = places[0], places[-1]
             share = self.figure(service, f"share {token}", *_SHARE)
             goes: tuple[tuple[str, int], ...] = ((self.dependency(token) or OWN, share),)
             if of_time:
@@ -159,6 +160,7 @@ class Spans(Figures):
             least = min(span, self._reach(callee, p99) + self._wiggle(p99))
             waited = least + (span - least) * (share - _SHARE[0] // 2) // 100  # 31 to 57 %
         others = [call for call in calls if call != callee]
+        # Of what is left, own time takes over half: no other call stands out.
         rest = (span - waited) // (2 * len(others) + 1)
         slow = [(names[call], waited if call == callee else rest) for call in calls]
         return ((OWN, span - waited - rest * len(others)), *slow)

@@ -79,7 +79,8 @@ def shares(
 ) -> Weights:
     """The weights of tokens from shares in per cent.
 
-    The share of a token that names a dependency is split evenly among the callees in ``named``.
+    The share of a token that names a dependency is split evenly among the callees in ``named``, the
+    share of :data:`NAMES` among the kinds at the tier.
     """
     targets = tuple(callee for callee in named if callee in place.calls)
     naming = setting.world.naming_tokens(sort)
@@ -141,7 +142,7 @@ def certain_edge_weights(setting: Setting, severity: int, errors_first: bool | N
     only moves to slight, or not at all.
     """
     world = setting.world
-    edge, bands = world.rules.edge, tuple(world.bands)
+    edge, bands = world.rules.edge, tuple(world.bands)  # usual, slight, P2, P1
     if severity >= CALM:
         return _edge_row(setting, edge.calm if severity == CALM else edge.recovered)
     usual, slight, own = bands[0], bands[1], bands[-1 - severity]
@@ -158,7 +159,7 @@ def certain_edge_weights(setting: Setting, severity: int, errors_first: bool | N
         rows = [
             EdgeRow(own, slight, errors_lead),
             EdgeRow(own, usual, errors_lead),
-            EdgeRow(own, own, 2 * both_move),
+            EdgeRow(own, own, 2 * both_move),  # twice, as the other two have two rows each
             EdgeRow(slight, own, p99_leads),
             EdgeRow(usual, own, p99_leads),
         ]
@@ -166,6 +167,7 @@ def certain_edge_weights(setting: Setting, severity: int, errors_first: bool | N
 
 
 def _edge_row(setting: Setting, parts: Sequence[EdgeRow]) -> Weights:
+    """The weights of ``edge_tokens``; the first part takes what rounding leaves."""
     row = dict.fromkeys(setting.world.edge_tokens, 0)
     whole = sum(part.weight for part in parts)
     for part in parts:

@@ -1,7 +1,7 @@
 """Topologies that stand in no file of a world: drawn at random, or somebody's own."""
 
 from bisect import bisect_right
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
 from itertools import accumulate
 from typing import Final
@@ -70,17 +70,15 @@ def random_topology(
             second = parents[stream.below(len(parents))]
             if second != parent:
                 calls[second].append(name)
-                parent = min(parent, second, key=depths.__getitem__)
+                parent = min(parent, second, key=depths.__getitem__)  # decides the depth
         names.append(name)
         tiers.append(tier)
         depths.append(depths[parent] + 1)
         calls.append([])
+    runs_on = partial(world.drawn_technology, held_out=held_out)
     services = tuple(
         # A technology by name and calls, since all drawn topologies have a gateway of one name.
-        Service(
-            *(name, tier, None, tuple(callees)),
-            world.drawn_technology(" ".join((name, *callees)), tier, held_out=held_out),
-        )
+        Service(name, tier, None, tuple(callees), runs_on(" ".join((name, *callees)), tier))
         for name, tier, callees in zip(names, tiers, calls, strict=True)
     )
     return world.topology_of(Layout(_name(teams, services), services, teams))

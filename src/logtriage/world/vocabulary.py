@@ -118,9 +118,7 @@ class Vocabulary:
     def _readings(self) -> Mapping[tuple[str, str], tuple[Reading, ...]]:
         return {
             (gauge.name, tier): tuple(
-                reading
-                for reading in gauge.readings
-                if reading.tiers is None or tier in reading.tiers
+                row for row in gauge.readings if row.tiers is None or tier in row.tiers
             )
             for gauge in self.tokens.gauges
             for tier in self.tier_names
@@ -143,8 +141,8 @@ class Vocabulary:
     @cached_property
     def _phrases(self) -> Mapping[str, tuple[tuple[Phrase, ...], ...]]:
         own = {topic.name: topic.phrasings for topic in self.topics}
-        named = {about_kind(kind.name): kind.names for kind in self.kinds}
-        return {about: each.groups for about, each in (own | named).items() if each is not None}
+        causes = {about_kind(kind.name): kind.names for kind in self.kinds}
+        return {about: each.groups for about, each in (own | causes).items() if each is not None}
 
     # --- technologies ------------------------------------------------------------------
 
@@ -235,18 +233,13 @@ class Vocabulary:
 
     @cached_property
     def _alphabets(self) -> Mapping[tuple[str, str], tuple[str, ...]]:
-        return {
-            (sort, tier): (
-                self.ordinary[sort],
-                *(
-                    token.name
-                    for token in rows
-                    if not token.dependency and (token.tiers is None or tier in token.tiers)
-                ),
-            )
-            for sort, rows in self.sorts.items()
-            for tier in self.tier_names
-        }
+        alphabets = {}
+        for sort, rows in self.sorts.items():
+            plain = [token for token in rows if not token.dependency]
+            for tier in self.tier_names:
+                here = [row.name for row in plain if row.tiers is None or tier in row.tiers]
+                alphabets[sort, tier] = (self.ordinary[sort], *here)
+        return alphabets
 
     def naming_tokens(self, sort: str) -> tuple[str, ...]:
         """The tokens of a sort that name a dependency."""
@@ -285,7 +278,7 @@ class Vocabulary:
         return (
             *(topic.name for topic in self.topics if not topic.ordinary and not topic.dependency),
             *(f"{gauge.name}_{token.name}" for gauge in shared for token in gauge.tokens),
-            *dict.fromkeys(own),
+            *dict.fromkeys(own),  # tiers may share a token
         )
 
 

@@ -76,7 +76,7 @@ class Voice(Spans):
             phrase = self._phrase(service, token, bits)
             text = self._fill(phrase, service, token, bits)
             message = self._framed(phrase, service, start, text, bits)
-            bare = None if message is text else text
+            bare = None if self._technologies[service] is None else text
             second = (start - 1) * TICK_SECONDS + 1 + below(bits << 32 & MASK, TICK_SECONDS - 1)
             lines.append(LogLine(second, names[service], phrase.level, message, token, bare))
         return sorted(lines, key=lambda line: line.second)
@@ -96,7 +96,7 @@ class Voice(Spans):
         more = draw(bits, 0, 1)
         if not below(more, _REPEATED) and not _UNIQUE.intersection(phrase.text[1::2]):
             text = f"{text} (x{between(more << 16 & MASK, 2, _REPEATS)})"
-        kept = draw(self._places, service + 1, phrase.key)
+        of_wording = draw(self._places, service + 1, phrase.key)
         words = list(self._frame(service, technology))
         for place in range(1, len(words), 2):
             match words[place]:
@@ -108,8 +108,8 @@ class Voice(Spans):
                     words[place] = self._request(start, below(more << 32 & MASK, _IN_FLIGHT))
                 case name:
                     choices = technology.words[name]
-                    own = kept if name not in _SESSION else draw(self._places, service + 1)
-                    words[place] = choices[below(own << 4 * place & MASK, len(choices))]
+                    kept = draw(self._places, service + 1) if name in _SESSION else of_wording
+                    words[place] = choices[below(kept << 4 * place & MASK, len(choices))]
         return "".join(words)
 
     def _request(self, start: int, number: int) -> str:
@@ -165,6 +165,7 @@ class Voice(Spans):
         return words[below(draw(bits, place), len(words))]
 
     def _phrase(self, service: int, token: str, bits: int) -> Wording:
+        """The wording of a token at a service that ``bits`` pick."""
         texts = self._phrases.get((service, token))
         if texts is None:
             texts = _wordings(self.world, token, self._technologies[service], self.phrasing)
@@ -187,7 +188,7 @@ class Voice(Spans):
     # --- panels ----------------------------------------------------------------------
 
     def alerts(self, cells: Sequence[Evidence]) -> tuple[Alert, ...]:
-        """The alerts that fire at the latest scrape, with the ticks since which they fire."""
+        """The alerts that fire at the last scrape, since when; ``cells`` are in order of ticks."""
         rules, names = self.world.tokens.alert.tokens, self.topology.names
         firing: dict[tuple[int, int], int | None] = {}
         for _, service, slot, start, token in cells:
@@ -253,7 +254,8 @@ def _wordings(
     world: World, token: str, technology: Technology | None, phrasing: int
 ) -> tuple[Wording, ...]:
     """The wordings of lines with a token, in a group of phrasings."""
-    about = token if ":" not in token or token.startswith(NAMES) else token.partition(":")[0]
+    name = token.partition(":")[0]
+    about = token if name == NAMES else name  # the words of a cause depend on its kind
     texts = world.phrases(about, technology)[phrasing]
     return tuple([Wording(level, pieces(text), hash_name(text)) for level, text in texts])
 

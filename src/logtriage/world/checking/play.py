@@ -11,6 +11,7 @@ from logtriage.world.histories import LAST_SILENT, MAX_ONSET
 from logtriage.world.model import World
 from logtriage.world.schema.canonical import RULES_FILE
 from logtriage.world.schema.parts import MAX_SERVICES, MIN_SERVICES, OWNER, Layout, Task
+from logtriage.world.tables import UNMOVED_OF
 
 #: The longest horizon, in ticks, and the most faults at once.
 _MAX_HORIZON: Final = 500
@@ -39,20 +40,17 @@ def _severities(world: World) -> Iterator[str]:
         if sorted(set(steps)) != steps or not steps[0]:
             yield f"severity_rule: {field} must fall from row to row and stay above 0"
             continue
-        for place, band in enumerate(edge.bands):
+        # Below the first step lie two bands; then each step begins one.
+        lows, ends = [0, 0, *steps], [steps[0], *steps, None]
+        for band, low, end in zip(edge.bands, lows, ends, strict=True):
             where, figures = f"edge.bands: {band.name}: {field}: ", getattr(band, field)
-            if (field, place) == ("p99", 0):
+            if field == "p99" and band is edge.bands[0]:
                 if figures is not None:
                     yield f"{where}the first band has none; what is usual follows from the calls"
-                continue
-            # Below the first step lie two bands; then each step begins one.
-            least = 0 if place < 2 else steps[place - 2]
-            most = steps[max(0, place - 1)] - 1 if place - 1 < len(steps) else None
-            if figures is None or figures[0] < least or (most is not None and figures[1] > most):
-                to = "" if most is None else f" to {most}"
-                wanted = f"[least, most] within {least}{to} by severity_rule"
+            elif figures is None or figures[0] < low or (end is not None and figures[1] >= end):
+                to = "" if end is None else f" to {end - 1}"
                 got = "nothing" if figures is None else list(figures)
-                yield f"{where}expected {wanted}, got {got}"
+                yield f"{where}expected [least, most] within {low}{to} by severity_rule, got {got}"
     for field in ("calm", "recovered"):
         rows = getattr(edge, field)
         for row in rows:
@@ -61,7 +59,7 @@ def _severities(world: World) -> Iterator[str]:
             yield f"edge.{field}: expected a weight above 0"
     if not all(edge.leads):
         yield f"edge.leads: expected three numbers above 0, got {list(edge.leads)}"
-    yield from within("edge.unmoved", edge.unmoved, 0, 15)
+    yield from within("edge.unmoved", edge.unmoved, 0, UNMOVED_OF - 1)
     for field in ("early_milder", "early_calm"):
         yield from within(f"edge.{field}", getattr(edge, field), 0, 100)
 
@@ -132,7 +130,8 @@ def _task(world: World, task: Task) -> Iterator[str]:
         ("grows_for", 0, LAST_SILENT),
     ):
         yield from within(field, getattr(task, field), least, most)
-    for field, fewest, many in (("severities", len(SEVERITIES), 3), ("counts", 1, _MAX_FAULTS)):
+    each = len(SEVERITIES)
+    for field, fewest, many in (("severities", each, each), ("counts", 1, _MAX_FAULTS)):
         weights = getattr(task, field)
         if not fewest <= len(weights) <= many or not sum(weights):
             count = many if fewest == many else f"{fewest} to {many}"
@@ -148,9 +147,10 @@ def _task(world: World, task: Task) -> Iterator[str]:
     elif topology is None:
         yield f"topology: {UnknownName('topology', task.topology, world.topologies)}"
     else:
+        kinds = [kind for kind in world.kinds if kind.drifts or not task.creeping]
+        tiers = {tier for kind in kinds for tier in kind.tiers}
         places = sum(
-            any(kind.drifts or not task.creeping for kind in world.kinds_at(row.tier))
-            and bool(callers or not task.called_only)
+            row.tier in tiers and bool(callers or not task.called_only)
             for row, callers in zip(topology.services, topology.callers, strict=True)
         )
         needed = next((n for n, weight in enumerate(task.counts, start=1) if weight), 1)

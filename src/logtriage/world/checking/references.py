@@ -60,7 +60,8 @@ def reference_problems(world: World) -> Iterator[Problem]:
 
 def _topic(topic: Topic, tiers: tuple[str, ...], calling: tuple[str, ...]) -> Iterator[str]:
     yield from some("tiers", "tier", topic.tiers, tiers)
-    if topic.dependency and (lacking := [tier for tier in calling if tier not in topic.tiers]):
+    lacking = [tier for tier in calling if tier not in topic.tiers]
+    if topic.dependency and lacking:
         yield f"tiers: whoever calls may name a dependency: add {', '.join(lacking)}"
     if topic.ordinary and (topic.dependency or not set(tiers) <= set(topic.tiers)):
         what = "such a topic names no dependency and makes sense at all tiers"

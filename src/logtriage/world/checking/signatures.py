@@ -41,7 +41,7 @@ def signature_problems(world: World) -> Iterator[Problem]:
             wrong = _tokens(world, row, sort, shares)
             yield from of_file(row.file, (f"{where}: {what}" for what in wrong))
         if not all(sort in world.ordinary for sort in row.own):
-            return
+            return  # the checks below look sorts up
         yield from of_file(row.file, _sums(world, row))
     listed = world.rules.background.get(LOG, {})
     for topic in world.topics:
@@ -146,6 +146,7 @@ def _unseen_tokens(world: World) -> Iterator[Problem]:
 
 
 def _total(world: World, sort: str, tier: str, shares: Shares) -> int:
+    """The sum of the shares of tokens that make sense at a tier."""
     sensible = {*world.tokens_at(sort, tier), *world.naming_tokens(sort), NAMES}
     return sum(share for token, share in shares.items() if token in sensible)
 

@@ -133,7 +133,7 @@ def _wordings(world: World, technology: Technology) -> Iterator[str]:
 
 @lru_cache(maxsize=1024)
 def _worded(technology: Technology, topic: str, dependency: bool) -> tuple[str, ...]:
-    # Cached, since all worlds drawn around a world have its technologies.
+    """What is wrong with the wordings of a topic; worlds drawn around one have its technologies."""
     own = DEPENDENCY if dependency else CAUSE
     known = (*LINE_PLACEHOLDERS, own, *technology.words)
     wording = technology.topics[topic]
@@ -155,11 +155,13 @@ def _phrasings(
 
 def _said_twice(world: World) -> Iterator[Problem]:
     """Report texts that stand for two things: nobody could tell which it is."""
-    own, wrong = _texts_of(world.technologies)
+    files_of_technologies, wrong = _texts_of(world.technologies)
     yield from wrong
     seen: dict[str, str] = {}
-    for file, text in _all_texts(world):
-        yield from (_twice(file, text, said[text]) for said in (own, seen) if text in said)
+    for file, text in _other_texts(world):
+        for files in (files_of_technologies, seen):
+            if text in files:
+                yield _twice(file, text, files[text])
         seen.setdefault(text, file)
 
 
@@ -189,10 +191,12 @@ def _texts_of(
     return files, tuple(wrong)
 
 
-def _all_texts(world: World) -> Iterator[tuple[str, str]]:
+def _other_texts(world: World) -> Iterator[tuple[str, str]]:
+    """(file, text) of each phrasing of topics and kinds."""
     for topic in world.topics:
-        for phrases in () if topic.phrasings is None else topic.phrasings.groups:
-            yield from ((f"topics/{topic.name}.toml", text) for _, text in phrases)
+        if topic.phrasings is not None:
+            for _, text in chain.from_iterable(topic.phrasings.groups):
+                yield f"topics/{topic.name}.toml", text
     for kind in world.kinds:
         named = (text for _, text in chain.from_iterable(kind.names.groups))
         for text in chain(named, chain.from_iterable(kind.past.groups)):

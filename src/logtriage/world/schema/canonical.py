@@ -77,7 +77,7 @@ def fingerprint_of(content: bytes) -> str:
 
 def said_of(row: Any) -> dict[str, Any]:
     """The data of the file of a kind, a benign kind, a topic, a topology or a technology."""
-    # Worlds that are drawn around one share its technologies, the longest parts: keep these.
+    # Worlds drawn around one share its technologies, the longest parts; nobody changes their data.
     return _kept(row) if isinstance(row, Technology) else _nameless(row)
 
 
@@ -99,21 +99,18 @@ def _plain(value: Any) -> Any:
         return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, Figure):
         return _plain_figure(value)
-    return {
-        key_of(field): _plain(inner)
-        for field in attrs.fields(type(value))
-        if (inner := getattr(value, field.name)) != field.default
-    }
+    rows = [(field, getattr(value, field.name)) for field in attrs.fields(type(value))]
+    return {key_of(field): _plain(inner) for field, inner in rows if inner != field.default}
 
 
 def _plain_figure(figure: Figure) -> dict[str, Any]:
     form = figure.form
-    said: Any
+    value: Any
     match form:
         case forms.Range(low, high) | forms.Climb(low, high) | forms.Requests(low, high):
-            said = [low, high]
+            value = [low, high]
         case forms.ScaledRange(of, low, high):
-            said = {"of": of, "percent": [low, high]}
+            value = {"of": of, "percent": [low, high]}
         case forms.Version():
-            said = True
-    return {_KEY_OF[type(form)]: said, "key": figure.key}
+            value = True
+    return {_KEY_OF[type(form)]: value, "key": figure.key}

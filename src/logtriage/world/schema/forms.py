@@ -5,7 +5,7 @@ A text holds bare placeholders such as ``{ms}``: no attributes, no format specif
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, Protocol
 
@@ -126,25 +126,14 @@ def pieces(text: str) -> tuple[str, ...]:
     return tuple(_BRACED.split(text))
 
 
-def filled(between: tuple[str, ...], value: Callable[[str], int | str]) -> str:
-    """The :func:`pieces` of a text with the value of each placeholder in its place."""
-    if len(between) == 1:
-        return between[0]
-    parts = list(between)
-    for place in range(1, len(parts), 2):
-        parts[place] = str(value(parts[place]))
-    return "".join(parts)
-
-
 def said(
-    between: tuple[str, ...],
-    figures: Mapping[str, Figure],
-    source: Source,
-    service: int,
-    token: str,
+    split: tuple[str, ...], figures: Mapping[str, Figure], source: Source, service: int, token: str
 ) -> str:
-    """The pieces of a text with its figures filled in."""
-    return filled(between, lambda name: value_of(figures, name, source, service, token))
+    """The :func:`pieces` of a text with its figures filled in."""
+    parts = list(split)
+    for place in range(1, len(parts), 2):
+        parts[place] = str(value_of(figures, parts[place], source, service, token))
+    return "".join(parts)
 
 
 def placeholders(text: str) -> tuple[str, ...]:
@@ -164,11 +153,11 @@ def placeholders(text: str) -> tuple[str, ...]:
             f"expected no mark of a chat template, such as <tool_call>, got {text!r:.80}"
         )
     names = tuple(_BRACED.findall(text))
-    wrong = next((name for name in names if not _NAME.fullmatch(name)), None)
-    if wrong is not None or re.search("[{}]", _BRACED.sub("", text)):
+    wrong = [f"{{{name}}}" for name in names if not _NAME.fullmatch(name)]
+    if wrong or re.search("[{}]", _BRACED.sub("", text)):
+        got = f", got {wrong[0]!r:.40}" if wrong else ""
         raise InvalidInput(
-            f"{text!r:.80}: a brace belongs to a bare placeholder such as {{ms}}"
-            + ("" if wrong is None else f", got {'{' + wrong + '}'!r:.40}")
+            f"{text!r:.80}: a brace belongs to a bare placeholder such as {{ms}}{got}"
         )
     return names
 

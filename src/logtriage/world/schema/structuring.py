@@ -201,7 +201,8 @@ def _figure(name: str, value: object) -> Figure:
             raise InvalidInput(
                 f"expected one of {', '.join(FORMS)}; got {' and '.join(used) or 'none of them'}"
             )
-        return Figure(name, _FORM_OF[used[0]](row[used[0]]), _text(row.get("key", name)))
+        form = _FORM_OF[used[0]](row[used[0]])
+        return Figure(name, form, _text(row.get("key", name)))
     except InvalidInput as error:
         raise InvalidInput(f"{name}: {error}") from None
 
@@ -219,7 +220,7 @@ def _version(value: object) -> forms.Version:
     return forms.Version()
 
 
-_FORM_OF: Final[Mapping[str, Callable[[object], forms.Form]]] = {
+_FORM_OF: Final[Mapping[str, Callable[[object], forms.Form]]] = {  # the keys of FORMS
     "range": lambda value: forms.Range(*_range(value)),
     "climb": lambda value: forms.Climb(*_range(value)),
     "requests": lambda value: forms.Requests(*_range(value)),
@@ -248,7 +249,7 @@ def _converter(*, detailed: bool) -> Converter:
         lambda value, kind: hooks[kind](value, kind),
     )
     converter.register_structure_hook(
-        parts.Kind,
+        parts.Kind,  # the only part with a key that is not the name of its field
         make_dict_structure_fn(
             parts.Kind,
             converter,

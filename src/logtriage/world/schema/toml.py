@@ -14,6 +14,7 @@ def toml_text(said: Mapping[str, Any]) -> str:
 
 
 def _lines(said: Mapping[str, Any]) -> Iterator[str]:
+    # Tables come last: every key below the header of a table is a key of that table.
     for key, value in said.items():
         if isinstance(value, list) and value and isinstance(value[0], Mapping):
             yield f"{_key(key)} = ["
