@@ -288,9 +288,10 @@ def _panels(
 
 
 def _last_actions(state: State) -> tuple[Action, ...]:
+    """The actions of the last tick, without those of a tick that has not passed yet."""
     history, last = state.history, state.tick - 1
     start = len(history)
-    while start and history[start - 1][0] == last:
+    while start and history[start - 1][0] >= last:  # ticks never fall
         start -= 1
     return tuple([action for when, action in history[start:] if when == last])
 
