@@ -58,26 +58,29 @@ def root_cause(state: State) -> Measured:
 
 def escalation(state: State) -> Measured:
     """1 if an accepted team was paged, else 0; with several faults, the share whose team was."""
-    accepted = state.incident.truth.teams
-    if state.incident.truth.several:
+    truth = state.incident.truth
+    if truth.several:
         return _shared_escalation(state)
     for _, team in state.facts.pages:
-        if team in accepted:
+        if team in truth.teams:
             return (1.0, f"{team} was the team to page")
-    return (0.0, f"{state.incident.truth.teams_in_words} never paged")
+    return (0.0, f"{truth.teams_in_words} never paged")
 
 
 def _shared_escalation(state: State) -> Measured:
-    parts, facts = state.incident.truth.several, state.facts
-    pages = dict.fromkeys(team for _, team in facts.pages)
-    rows = zip(parts, facts.responses, strict=True)
+    """:func:`escalation` with several faults."""
+    truth, facts = state.incident.truth, state.facts
+    faults, rows = len(truth.several), zip(truth.several, facts.responses, strict=True)
     unpaged = [part for part, response in rows if response.paged_at is None]
-    share = (len(parts) - len(unpaged)) / len(parts)
     if not unpaged:
-        return (share, f"every team to page was: {', '.join(pages)}")
+        right = dict.fromkeys(team for _, team in facts.pages if team in truth.teams)
+        return (1.0, f"every team to page was: {', '.join(right)}")
+    paged = faults - len(unpaged)
     missing = dict.fromkeys(listed(part.teams) for part in unpaged)
-    paged = f"the team of {len(parts) - len(unpaged)} of {len(parts)} faults paged; "
-    return (share, f"{paged if share else ''}{', '.join(missing)} never paged")
+    reason = f"{', '.join(missing)} never paged"
+    if paged:
+        reason = f"the team of {paged} of {faults} faults paged; {reason}"
+    return (paged / faults, reason)
 
 
 def wrong_escalation(state: State) -> str | None:
