@@ -4,6 +4,7 @@ Each derives from :class:`LogTriageError` and names the value and the choices. E
 also :class:`ValueError`, for callers that know nothing of logtriage.
 """
 
+import os
 import re
 import shlex
 import traceback
@@ -175,8 +176,9 @@ def requirements_of(extra: str) -> Iterator[str]:
 
 def told_of(error: Exception) -> str:
     """Type and text of an error, cut, and the innermost line of its traceback outside logtriage."""
-    ours = str(Path(__file__).parent), "<attrs generated"
+    # With the separator, a folder beside it, such as logtriage_acme, is not ours.
+    beginnings = f"{Path(__file__).parent}{os.sep}", "<attrs generated"
     frames = traceback.extract_tb(error.__traceback__)
-    places = [frame for frame in frames if not frame.filename.startswith(ours)]
+    places = [frame for frame in frames if not frame.filename.startswith(beginnings)]
     place = f" ({Path(places[-1].filename).name}:{places[-1].lineno})" if places else ""
     return f"{type(error).__name__}: {error}"[:_TOLD] + place
