@@ -103,9 +103,9 @@ def _acts(value: object) -> bool:
 
 
 def _takes(maker: Any, count: int) -> bool:
-    """Whether something can be called with this many arguments."""
+    """Whether something is known to take this many arguments."""
     try:
         signature(maker).bind(*[None] * count)
-    except TypeError:
+    except (TypeError, ValueError):  # ValueError: a built-in type such as dict has no signature
         return False
     return True
