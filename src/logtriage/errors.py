@@ -103,8 +103,10 @@ def kind_of(value: object) -> str:
     """A value in words, for a message: a text as it is, cut to 80; all else by its type."""
     if isinstance(value, str):
         return f"{value!r:.80}"
+    if value is None:
+        return "nothing"
     name = type(value).__name__
-    return "nothing" if value is None else f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
+    return f"an {name}" if name[0] in "AEIOUaeiou" else f"a {name}"
 
 
 class SealError(InvalidInput):
@@ -149,12 +151,8 @@ class MissingExtra(LogTriageError, ImportError):
     def __init__(self, feature: str, extra: str) -> None:
         self.feature = feature
         self.extra = extra
-        wanted = tuple(requirements_of(extra))
-        command = (
-            f"pip install {shlex.join(wanted)}"
-            if wanted
-            else f"in a clone, pip install '.[{extra}]'"
-        )
+        wanted = shlex.join(requirements_of(extra))
+        command = f"pip install {wanted}" if wanted else f"in a clone, pip install '.[{extra}]'"
         super().__init__(f"{feature} needs the extra logtriage[{extra}]: {command}")
 
     def __reduce__(self) -> tuple[object, ...]:

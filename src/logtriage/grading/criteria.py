@@ -29,7 +29,9 @@ def severity_credit(off: int) -> float:
 
 def promptness(used: int, horizon: int, free: int) -> float:
     """1 - (used - free) / (horizon - free), clipped to [0, 1]; ``free`` ticks cost nothing."""
-    return min(1.0, max(0.0, 1.0 - (used - free) / (horizon - free))) if horizon > free else 1.0
+    if horizon <= free:
+        return 1.0
+    return min(1.0, max(0.0, 1.0 - (used - free) / (horizon - free)))
 
 
 def severity(state: State) -> Measured:
@@ -68,7 +70,6 @@ def escalation(state: State) -> Measured:
 
 
 def _shared_escalation(state: State) -> Measured:
-    """:func:`escalation` with several faults."""
     truth, facts = state.incident.truth, state.facts
     faults, rows = len(truth.several), zip(truth.several, facts.responses, strict=True)
     unpaged = [part for part, response in rows if response.paged_at is None]
@@ -85,13 +86,12 @@ def _shared_escalation(state: State) -> Measured:
 
 def wrong_escalation(state: State) -> str | None:
     """Gate: any page to a team that is not accepted (on a benign incident, any page)."""
-    if not state.facts.wrong_pages:
-        return None
     accepted = state.incident.truth.teams
-    wrong = next(team for _, team in state.facts.pages if team not in accepted)
-    return f"{wrong} was paged; " + (
-        f"{listed(accepted)} was right" if accepted else "nobody needed"
-    )
+    wrong = [team for _, team in state.facts.pages if team not in accepted]
+    if not wrong:
+        return None
+    right = f"{listed(accepted)} was right" if accepted else "nobody needed"
+    return f"{wrong[0]} was paged; {right}"
 
 
 def ignored_incident(state: State) -> str | None:

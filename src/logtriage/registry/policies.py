@@ -103,6 +103,7 @@ def make_policy(spec: str) -> policies.PolicyFactory:
 
 
 def _number_in(spec: str, what: str) -> int:
+    """The number after the colon; InvalidInput calls it ``what``."""
     argument = spec.partition(":")[2]
     if not (argument.isascii() and argument.isdigit()):
         raise InvalidInput(f"policy {spec!r}: expected a whole number from 0 as the {what}")
@@ -123,7 +124,8 @@ def constant_actions(text: str, topology: Topology) -> tuple[Action, ...]:
         InvalidInput: naming an item that is no action on any topology.
     """
     actions = []
-    for item in filter(None, (part.strip() for part in text.split(","))):
+    items = [part.strip() for part in text.split(",")]
+    for item in filter(None, items):
         kind, _, value = item.partition("=")
         action = action_from_wire({"action_type": kind, "value": value or None}, topology)
         if isinstance(action, Malformed) and not _fits_elsewhere(kind, value):

@@ -264,6 +264,7 @@ def watched(role: Role, topology: Topology) -> frozenset[int]:
 
 
 def _rank(tier: Tier) -> str:
+    """The one of the last three :data:`PARTS` that has a tier's services."""
     if tier.entry:
         return "entries"
     return "callers" if tier.calls else "leaves"
