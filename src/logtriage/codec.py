@@ -100,8 +100,9 @@ def structure_transcript(raw: object) -> Transcript:
     if isinstance(words, list) and len(words) != len(actions):
         raise TranscriptError(f"{WORDS}: expected {len(actions)}, one an action, got {len(words)}")
     extra = {key: value for key, value in raw.items() if key not in TRANSCRIPT_FIELDS}
-    return Transcript(
-        *(incident, tuple(actions), COMPLETED if status is None else status, agent, extra),
+    status = COMPLETED if status is None else status
+    return Transcript(  # its fields in order
+        *(incident, tuple(actions), status, agent, extra),
         *(ticks, seal, split, world, mark),
     )
 

@@ -1,6 +1,7 @@
 """Transcripts: records of episodes that can be serialised, replayed and graded."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -123,9 +124,8 @@ class Transcript:
     def __reduce__(self) -> tuple[object, ...]:
         # A MappingProxyType cannot be pickled; its content can.
         actions = tuple(dict(action) for action in self.actions)
-        extra = dict(self.extra)
-        fields = self.incident, actions, self.status, self.agent, extra, self.ticks, self.seal
-        return Transcript, (*fields, self.role_split, self.world, self.role_split_mark)
+        fields = attrs.asdict(self, recurse=False) | {"actions": actions, "extra": dict(self.extra)}
+        return partial(Transcript, **fields), ()
 
 
 def check_drawn(seal: str | None, world: str | None, incident: Incident) -> None:
@@ -194,7 +194,7 @@ def transcript_of(
     if role_split is not None:
         role_split = get_role_split(role_split)
         name, mark = role_split.name, role_split.fingerprint
-    transcript = Transcript(
+    transcript = Transcript(  # its fields in order
         *(incident.id, wires, status, agent, extra),
         *(kept_ticks, incident.seal, name, incident.world_mark, mark),
     )
@@ -273,7 +273,6 @@ def plays_of(
             )
         role, budget = split.roles[place], left[place]
         action = as_allowed(action_from_wire(wire, topology, role.kinds), role, topology, budget)
-        # A split of one role plays alone: nobody asks who acted.
         action = signed(action, role.name) if len(split) > 1 else action
         if budget is not None and is_request(action):
             left[place] = budget - 1

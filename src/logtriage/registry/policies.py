@@ -103,7 +103,6 @@ def make_policy(spec: str) -> policies.PolicyFactory:
 
 
 def _number_in(spec: str, what: str) -> int:
-    """The number after the colon; InvalidInput calls it ``what``."""
     argument = spec.partition(":")[2]
     if not (argument.isascii() and argument.isdigit()):
         raise InvalidInput(f"policy {spec!r}: expected a whole number from 0 as the {what}")
