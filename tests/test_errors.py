@@ -3,6 +3,7 @@
 import pickle
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from logtriage.errors import (
     TranscriptError,
     UnknownName,
     closest,
+    told_of,
 )
 from logtriage.grading import truths_of
 from logtriage.tasks import TASKS
@@ -34,6 +36,13 @@ ALL = (
     BundleError("row 3"),
     MissingExtra("kernels", "fast"),
 )
+
+
+def test_an_error_is_placed_in_a_package_beside_this_one() -> None:
+    plugin = Path(lt.__file__).parent.with_name("logtriage_acme") / "policy.py"
+    with pytest.raises(ZeroDivisionError) as raised:
+        exec(compile("1 / 0", str(plugin), "exec"))
+    assert told_of(raised.value).endswith("(policy.py:1)")
 
 
 @pytest.mark.parametrize("error", ALL, ids=lambda error: type(error).__name__)

@@ -84,6 +84,7 @@ def test_last_actions_are_those_of_the_last_tick() -> None:
     assert lt.observe(state).last_actions == ()
     state = tick(apply(apply(state, RIGHT_PAGE), FIX))
     assert lt.observe(state).last_actions == (RIGHT_PAGE, FIX)
+    assert lt.observe(apply(state, WAIT)).last_actions == (RIGHT_PAGE, FIX)
     assert lt.observe(tick(state)).last_actions == ()
 
 

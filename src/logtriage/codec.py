@@ -42,7 +42,6 @@ TRANSCRIPT_FIELDS: Final = frozenset(
 )
 _Data = TypeVar("_Data")
 
-
 _NOT_JSON, _NOT_UTF8, _NO_OBJECT = "not JSON", "not UTF-8", "expected a JSON object"
 
 
@@ -75,9 +74,9 @@ def structure_transcript(raw: object) -> Transcript:
         raise TranscriptError(f"schema: expected {SCHEMA!r}, got {shown}")
     incident, actions = raw.get("incident"), raw.get("actions")
     if not isinstance(incident, str):
-        lacks = (
-            f"; the keys are {', '.join(map(repr, raw)):.80}" if raw and absent(incident) else ""
-        )
+        lacks = ""
+        if raw and absent(incident):
+            lacks = f"; the keys are {', '.join(map(repr, raw)):.80}"
         raise TranscriptError(
             f"incident: expected an incident id, got {json_kind(incident)}{lacks}"
         )
@@ -101,13 +100,15 @@ def structure_transcript(raw: object) -> Transcript:
     if isinstance(words, list) and len(words) != len(actions):
         raise TranscriptError(f"{WORDS}: expected {len(actions)}, one an action, got {len(words)}")
     extra = {key: value for key, value in raw.items() if key not in TRANSCRIPT_FIELDS}
-    return Transcript(
-        *(incident, tuple(actions), COMPLETED if status is None else status, agent, extra),
+    status = COMPLETED if status is None else status
+    return Transcript(  # its fields in order
+        *(incident, tuple(actions), status, agent, extra),
         *(ticks, seal, split, world, mark),
     )
 
 
 def _text(raw: dict[str, Any], key: str) -> str | None:
+    """The text of a field, or None; TranscriptError for any other value."""
     value = raw.get(key)
     if not absent(value) and not isinstance(value, str):
         raise TranscriptError(f"{key}: expected a string, got {json_kind(value)}")
@@ -257,18 +258,17 @@ def reason_of(error: BaseException, _: type | None) -> str:
 def strict_converter(*, omit_defaults: bool = False) -> Converter:
     """JSON to attrs values and back: exact types, no unknown fields; defaults may be left out."""
     converter = Converter(forbid_extra_keys=True, omit_if_default=omit_defaults)
-    names = {str: "a string", int: "a whole number", bool: "true or false", float: "a decimal"}
-    for kind, expected in names.items():
+    words = {str: "a string", int: "a whole number", bool: "true or false", float: "a decimal"}
+    for kind, expected in words.items():
         converter.register_structure_hook(kind, partial(_exactly, expected=expected))
     converter.register_structure_hook_factory(_is_list, partial(_from_list, converter))
     converter.register_structure_hook_factory(attrs.has, partial(_from_object, converter))
     technology = override(omit_if_default=True)  # recordings have none
-    converter.register_unstructure_hook(
-        Service, make_dict_unstructure_fn(Service, converter, technology=technology)
-    )
-    converter.register_unstructure_hook(
-        Topology, make_dict_unstructure_fn(Topology, converter, paged=override(unstruct_hook=dict))
-    )
+    of_service = make_dict_unstructure_fn(Service, converter, technology=technology)
+    converter.register_unstructure_hook(Service, of_service)
+    paged = override(unstruct_hook=dict)
+    of_topology = make_dict_unstructure_fn(Topology, converter, paged=paged)
+    converter.register_unstructure_hook(Topology, of_topology)
     return converter
 
 
@@ -288,6 +288,7 @@ _PLAIN: Final[dict[Any, frozenset[type]]] = {
 
 
 def _is_list(kind: Any) -> bool:
+    """Whether a type is a frozenset of items, or a tuple of any number of items of one type."""
     return get_origin(kind) in (tuple, frozenset) and get_args(kind)[1:] in ((), (...,))
 
 
@@ -300,16 +301,16 @@ def _from_list(converter: Converter, kind: Any) -> Callable[[Any, Any], Any]:
         # Else a string would pass for a list of its letters.
         _exactly(value, list, "a list")
         if plain is not None and plain.issuperset(map(type, value)):
-            return make(value)  # most of a bundle
+            return make(value)  # its items are as they should be; most of a bundle is so
         return make(converter.structure(value, list_of[item]))
 
     return structure
 
 
 def _from_object(converter: Converter, kind: Any) -> Callable[[Any, Any], Any]:
-    special: dict[str, Any] = (
-        {"paged": override(struct_hook=_teams_by_class)} if kind is Topology else {}
-    )
+    special: dict[str, Any] = {}
+    if kind is Topology:
+        special["paged"] = override(struct_hook=_teams_by_class)
     fields = make_dict_structure_fn(kind, converter, _cattrs_forbid_extra_keys=True, **special)
 
     def structure(value: Any, _: Any) -> Any:

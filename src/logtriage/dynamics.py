@@ -8,6 +8,7 @@ from logtriage.facts import Play
 from logtriage.incident import Incident
 from logtriage.state import Closing, State, check_incident, check_state
 
+#: The types of action for which :func:`closing_of` may return a closing.
 _MAY_CLOSE = frozenset({Resolve, Ignore, Escalate, HandOver})
 
 
@@ -85,7 +86,7 @@ def transition_jointly(state: State, actions: Iterable[Action]) -> State:
     """
     acting = state
     for number, action in enumerate(actions):
-        if number and acting.closing is not None:
+        if number and acting.closing is not None:  # a state closed before the tick raises in apply
             break
         acting = apply(acting, action)
     return tick(acting)

@@ -4,6 +4,7 @@ Each derives from :class:`LogTriageError` and names the value and the choices. E
 also :class:`ValueError`, for callers that know nothing of logtriage.
 """
 
+import os
 import re
 import shlex
 import traceback
@@ -102,8 +103,10 @@ def kind_of(value: object) -> str:
     """A value in words, for a message: a text as it is, cut to 80; all else by its type."""
     if isinstance(value, str):
         return f"{value!r:.80}"
+    if value is None:
+        return "nothing"
     name = type(value).__name__
-    return "nothing" if value is None else f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
+    return f"an {name}" if name[0] in "AEIOUaeiou" else f"a {name}"
 
 
 class SealError(InvalidInput):
@@ -148,12 +151,8 @@ class MissingExtra(LogTriageError, ImportError):
     def __init__(self, feature: str, extra: str) -> None:
         self.feature = feature
         self.extra = extra
-        wanted = tuple(requirements_of(extra))
-        command = (
-            f"pip install {shlex.join(wanted)}"
-            if wanted
-            else f"in a clone, pip install '.[{extra}]'"
-        )
+        wanted = shlex.join(requirements_of(extra))
+        command = f"pip install {wanted}" if wanted else f"in a clone, pip install '.[{extra}]'"
         super().__init__(f"{feature} needs the extra logtriage[{extra}]: {command}")
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -175,8 +174,9 @@ def requirements_of(extra: str) -> Iterator[str]:
 
 def told_of(error: Exception) -> str:
     """Type and text of an error, cut, and the innermost line of its traceback outside logtriage."""
-    ours = str(Path(__file__).parent), "<attrs generated"
+    # With the separator, a folder beside it, such as logtriage_acme, is not ours.
+    beginnings = f"{Path(__file__).parent}{os.sep}", "<attrs generated"
     frames = traceback.extract_tb(error.__traceback__)
-    places = [frame for frame in frames if not frame.filename.startswith(ours)]
+    places = [frame for frame in frames if not frame.filename.startswith(beginnings)]
     place = f" ({Path(places[-1].filename).name}:{places[-1].lineno})" if places else ""
     return f"{type(error).__name__}: {error}"[:_TOLD] + place

@@ -53,7 +53,8 @@ def is_shown(cell: Evidence, role: Role, topology: Topology) -> bool:
     """Whether a role may see a piece of evidence, by its views and the services it watches."""
     if VIEW_OF[cell.channel] not in role.views:
         return False
-    return cell.service < 0 or cell.service in watched(role, topology)
+    everywhere = cell.service < 0  # of the edge, or of no single service
+    return everywhere or cell.service in watched(role, topology)
 
 
 def cells_on(incident: Incident, now: int, doings: Doings) -> tuple[Cell, ...]:

@@ -108,7 +108,7 @@ def facts_of(incident: Incident, history: tuple[Play, ...], before: Facts = UNTO
     """The facts of a history, in order of ticks, that follows the facts ``before``."""
     truth, index = incident.truth, incident.topology.index
     parts, responses = truth.parts, before.responses
-    if before is UNTOUCHED and parts:
+    if before is UNTOUCHED and parts:  # no incident, so no faults
         responses = (Response(),) * len(parts)
     severity, confidence, fault_category = before.severity, before.confidence, before.fault_category
     pages, remedies, requests = before.pages, before.remedies, before.requests

@@ -8,13 +8,7 @@ from typing import Final
 
 import attrs
 
-from logtriage.actions import (
-    Action,
-    ClassifyFault,
-    ClassifySeverity,
-    Report,
-    action_name,
-)
+from logtriage.actions import Action, ClassifyFault, ClassifySeverity, Report, action_name
 from logtriage.facts import Facts
 from logtriage.observation import Observation, observe, slice_for
 from logtriage.rng import below, draw, hash_name, subkey
@@ -32,7 +26,8 @@ def observe_roles(
     state: State, split: SplitLike, whole: Observation | None = None
 ) -> tuple[Observation, ...]:
     """What each role sees, in role order; ``whole`` is ``observe(state)``, if at hand."""
-    split, whole = get_role_split(split), observe(state) if whole is None else whole
+    split = get_role_split(split)
+    whole = observe(state) if whole is None else whole
     return tuple(_seen(whole, state, split, role) for role in split.roles)
 
 
@@ -65,22 +60,23 @@ def known_facts(state: State, role: Role | None = None) -> Facts:
     def known(kind: str, when: int) -> bool:
         return kind in role.kinds or ("declarations" in role.views and when <= past)
 
-    def is_known(kind: type[ClassifySeverity | ClassifyFault]) -> bool:
-        plays = (play for play in state.history if isinstance(play[1], kind))
+    def is_known(declaring: type[ClassifySeverity | ClassifyFault]) -> bool:
+        # The first declaration stands; if any is known, it is.
+        plays = [play for play in state.history if isinstance(play[1], declaring)]
         return any(known(action_name(action), when) for when, action in plays)
 
-    def pages(rows: tuple[tuple[int, str], ...]) -> tuple[tuple[int, str], ...]:
-        return tuple(row for row in rows if known("escalate", row[0]))
+    def known_rows(kind: str, rows: tuple[tuple[int, str], ...]) -> tuple[tuple[int, str], ...]:
+        return tuple(row for row in rows if known(kind, row[0]))
 
-    talks = "reports" in role.views or "report" in role.kinds
+    sees_reports = "reports" in role.views or "report" in role.kinds
     return attrs.evolve(
         facts,
         severity=facts.severity if is_known(ClassifySeverity) else None,
         fault_category=facts.fault_category if is_known(ClassifyFault) else None,
-        root_causes=tuple(row for row in facts.root_causes if known("identify_root_cause", row[0])),
-        pages=pages(facts.pages),
-        noted=pages(facts.noted),
-        reports=tuple(row for row in facts.reports if talks and hears(state, role, *row)),
+        root_causes=known_rows("identify_root_cause", facts.root_causes),
+        pages=known_rows("escalate", facts.pages),
+        noted=known_rows("escalate", facts.noted),
+        reports=tuple(row for row in facts.reports if sees_reports and hears(state, role, *row)),
     )
 
 
@@ -135,9 +131,11 @@ def requests_left(state: State, split: SplitLike, role: Role) -> int | None:
     if role.budget is None:
         return None
     # Within a tick the history has the roles' actions in role order.
-    own_place, made, place, last = split.names.index(role.name), 0, 0, -1
+    own_place, made = split.names.index(role.name), 0
+    place, last = 0, -1
     for when, action in state.history:
         place = place + 1 if when == last else 0
         last = when
-        made += place == own_place and is_request(action)
+        if place == own_place and is_request(action):
+            made += 1
     return max(0, role.budget - made)

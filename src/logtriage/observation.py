@@ -122,8 +122,8 @@ class Observation:
         say = vars(self).get("_say")
         if say is None or name not in _WORDED:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        vars(self)[name] = words = say(name)
-        return words
+        vars(self)[name] = say(name)  # from now on Python finds the field, and does not ask here
+        return vars(self)[name]
 
     def __getstate__(self) -> dict[str, object]:
         _word(self)  # a copy holds the words, not what they are made of
@@ -164,10 +164,8 @@ def world_of(observation: Observation) -> World:
 
 def is_odd(reading: Gauge | Trace, observation: Observation) -> bool:
     """Whether any token of a gauge or a trace is unusual; :data:`DOWN` does not count."""
-    return any(
-        token != DOWN and not observation.is_ordinary(reading.name, token)
-        for token in reading.tokens
-    )
+    telling = [token for token in reading.tokens if token != DOWN]
+    return not all(observation.is_ordinary(reading.name, token) for token in telling)
 
 
 def observe(state: State, role: Role | None = None) -> Observation:
@@ -195,9 +193,10 @@ def observe(state: State, role: Role | None = None) -> Observation:
     known = {service for _, service in facts.requests if service >= 0}
     index = incident.topology.index
     known.update(index(alert.service) for alert in alerts)
-    health: list[Reading | None] = [] if telemetry.on_request else [None] * len(incident.topology)
-    for service in known if health else ():
-        health[service] = telemetry.health(service, now)
+    health: list[Reading | None] = []
+    if not telemetry.on_request:
+        services = range(len(incident.topology))
+        health = [telemetry.health(at, now) if at in known else None for at in services]
     observation = Observation(
         topology=incident.topology,
         tick=now,
@@ -288,11 +287,9 @@ def _panels(
 
 
 def _last_actions(state: State) -> tuple[Action, ...]:
-    history, last = state.history, state.tick - 1
-    start = len(history)
-    while start and history[start - 1][0] == last:
-        start -= 1
-    return tuple([action for when, action in history[start:] if when == last])
+    """The actions of the last tick that has passed; several in joint play."""
+    last = state.tick - 1
+    return tuple([action for when, action in state.history if when == last])
 
 
 #: The fields of each view, with their values for a role without the view.
@@ -317,7 +314,7 @@ _FIELDS: dict[str, dict[str, object]] = {
     "effects": {"remedies": (), "effects": ()},
     "reports": {"reports": ()},
 }
-#: The view that shows the last actions of others, by kind of action.
+#: The view that shows the last actions of others, by kind of action; of a kind without, none does.
 _SHOWN_IN: dict[str, str] = {
     "classify_severity": "declarations",
     "identify_root_cause": "declarations",
@@ -348,29 +345,23 @@ def slice_for(observation: Observation, role: Role) -> Observation:
     """What a role may see of an observation, by its views and the services that it watches."""
     hidden = frozenset(_FIELDS) - role.views
     shown = {kind for kind, view in _SHOWN_IN.items() if view in role.views} | role.kinds
-    own = {
-        field for kind, fields in _SUMMED_UP_IN.items() if kind in role.kinds for field in fields
-    }
-    blanks: dict[str, object] = {
-        field: blank
-        for view in hidden
-        for field, blank in _FIELDS[view].items()
-        if field not in own
-    }
+    blanks: dict[str, object] = {}
+    for view in hidden:
+        blanks |= _FIELDS[view]
+    for kind in role.kinds:
+        for field in _SUMMED_UP_IN.get(kind, ()):
+            blanks.pop(field, None)
     if "slo" in hidden and "traces" not in hidden:
         blanks["traces"] = tuple(trace.alone or trace for trace in observation.traces)
-    last = tuple(
-        action
-        for action in observation.last_actions
-        if (
-            action.by in (None, role.name)
-            if isinstance(action, Malformed)
-            else action_name(action) in shown
-        )
-    )
+
+    def sees(action: Action) -> bool:
+        if isinstance(action, Malformed):
+            return action.by in (None, role.name)
+        return action_name(action) in shown
+
     sliced: Observation = attrs.evolve(
         observation,
-        last_actions=last,
+        last_actions=tuple(filter(sees, observation.last_actions)),
         hidden=hidden,
         may=role.kinds,
         **blanks,  # type: ignore[arg-type]

@@ -46,6 +46,7 @@ def play(incident: Incident, policy: str | Policy | PolicyFactory | Iterable[Act
     check_incident(incident)
     if isinstance(policy, str):
         policy = make_policy(policy)
+    # A class has act, but only what it makes can act. An object with act may be callable, too.
     if callable(policy) and (isinstance(policy, type) or not hasattr(policy, "act")):
         policy = policy(incident)
     if hasattr(policy, "act"):

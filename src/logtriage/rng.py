@@ -62,7 +62,7 @@ def draw(key: int, a: int = 0, b: int = 0) -> int:
     """Sixty-four random bits for the counters ``(a, b)`` of a stream."""
     if key > MASK:
         return _keyed(key, a, b, 8, b"logtriage draw")
-    value = (key + a * GAMMA_A + b * GAMMA_B) & MASK
+    value = (key + a * GAMMA_A + b * GAMMA_B) & MASK  # then mix, without the cost of a call
     value = ((value ^ (value >> 30)) * MIX_1) & MASK
     value = ((value ^ (value >> 27)) * MIX_2) & MASK
     return value ^ (value >> 31)
@@ -75,10 +75,9 @@ def _lanes(count: int) -> tuple[Struct, int, int, int]:
     64-bit products stay within their lane. Lane n of the three has 64 ones; 1; ``n * GAMMA_B``.
     """
     form = Struct("<" + count * "Q8x")
-    masks, ones, steps = (
-        int.from_bytes(form.pack(*lanes), "little")
-        for lanes in ([MASK] * count, [1] * count, [n * GAMMA_B & MASK for n in range(count)])
-    )
+    step = [n * GAMMA_B & MASK for n in range(count)]
+    lanes = ([MASK] * count, [1] * count, step)
+    masks, ones, steps = (int.from_bytes(form.pack(*row), "little") for row in lanes)
     return form, masks, ones, steps
 
 
@@ -100,15 +99,10 @@ def draws(key: int, first: Sequence[int], second: int = 0, step: int = 0) -> Seq
 
 def _keyed(key: int, a: int, b: int, size: int, domain: bytes) -> int:
     """A hash of two counters of 64 bits, ``size`` bytes long, under a wide key."""
-    return int.from_bytes(
-        blake2b(
-            (a & MASK | (b & MASK) << 64).to_bytes(16, "little"),
-            key=key.to_bytes((key.bit_length() + 7) // 8, "little"),
-            digest_size=size,
-            person=domain,
-        ).digest(),
-        "little",
-    )
+    counters = (a & MASK | (b & MASK) << 64).to_bytes(16, "little")
+    secret = key.to_bytes((key.bit_length() + 7) // 8, "little")
+    drawn = blake2b(counters, key=secret, digest_size=size, person=domain)
+    return int.from_bytes(drawn.digest(), "little")
 
 
 def below(bits: int, n: int) -> int:

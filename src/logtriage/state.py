@@ -132,8 +132,8 @@ def declared_in(state: State, known: Facts | None = None) -> tuple[str, ...] | N
 
 def effective_declarations(state: State, known: Facts) -> tuple[str, ...]:
     """The services declared as root causes: only the first where one fault is possible."""
-    every = declared_in(state, known)
-    return tuple(service for _, service in known.root_causes[:1]) if every is None else every
+    several = declared_in(state, known)
+    return tuple(service for _, service in known.root_causes[:1]) if several is None else several
 
 
 def is_settled(first: str | None, every: tuple[str, ...] | None, service: str) -> bool:

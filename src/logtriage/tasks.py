@@ -96,7 +96,7 @@ class TaskSpec:
         return _with_fog(f"{self.name}-v{self.version}", self.fog)
 
 
-#: The rubric under which a hand-over has a worth, and silence none.
+#: The id of :data:`logtriage.grading.TRIAGE_3`, under which a hand-over has a worth.
 WITH_WORTH: Final = "logtriage/3"
 #: The version of the tasks of the default world.
 VERSION: Final = 4
@@ -117,10 +117,11 @@ def _with_fog(name: str, fog: int) -> str:
 
 _ONE_FAULT: Final = ("single_crash", "cascading_failure", "silent_degradation", "fleet_outage")
 _SEVERAL: Final = ("compound_failure", "compound_fleet")
-_FOGS: Final = (BENCHMARK_FOG, 0, 1, 3)
+_FOGS: Final = (BENCHMARK_FOG, 0, 1, 3)  # the benchmark's first
 
 
 def _versioned_ids() -> Iterator[tuple[str, tuple[str, int]]]:
+    """(id, (name, fog)) of the default world's tasks, in the order of :func:`tasks_of`."""
     for names in (_ONE_FAULT, _SEVERAL):
         for fogs in (_FOGS[:1], _FOGS[1:]):
             for name in names:
@@ -156,7 +157,6 @@ def __getattr__(name: str) -> Any:
 @lru_cache(maxsize=64)
 def tasks_of(world: World) -> Mapping[str, TaskSpec]:
     """The tasks of a world by id: one fault before several, each the benchmark's fog first."""
-    # Other worlds are told by their fingerprints, not by a version.
     version = VERSION if world == default_world() or is_unseen(world) else None
     fogs = range(len(world.rules.fog))
     drawn = [_drawn_task(world, row, fog, version) for row in world.tasks.values() for fog in fogs]
@@ -269,12 +269,13 @@ def world_of_tasks(task_ids: Iterable[str], world: WorldLike | None = None) -> W
     Raises as :func:`world_of_id`; InvalidInput for tasks of several worlds.
     """
     worlds = {world_of_id(task, world): task for task in task_ids}
+    if not worlds:
+        return as_world(world)
     if len(worlds) > 1:
-        raise InvalidInput(
-            "expected tasks of one world, got some of "
-            + " and ".join(f"{world.name!r} ({task})" for world, task in worlds.items())
-        )
-    return next(iter(worlds), None) or as_world(world)
+        named = " and ".join(f"{each.name!r} ({task})" for each, task in worlds.items())
+        raise InvalidInput(f"expected tasks of one world, got some of {named}")
+    (shared,) = worlds
+    return shared
 
 
 def as_world(world: WorldLike | None) -> World:
@@ -300,6 +301,7 @@ def world_of_id(text: str, world: WorldLike | None = None) -> World:
     if name in UNSEEN_TASKS and is_unseen(chosen):
         return chosen
     named = name if colon else chosen.name
+    # A bare id of a task of the default world names that world, unless ``chosen`` has such a task.
     by_default = name in {**DEFAULT_TASKS, **UNSEEN_TASKS} and name not in chosen.tasks
     if not colon and by_default and chosen != default_world():
         named = default_world().name

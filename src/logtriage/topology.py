@@ -43,7 +43,9 @@ class Service:
 
 
 def _duplicate(names: Iterable[str]) -> str | None:
-    return next((name for name, count in Counter(names).items() if count > 1), None)
+    """The first name that appears twice; None if none does."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    return twice[0] if twice else None
 
 
 def _as_pairs(paged: Mapping[str, str] | Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
@@ -109,10 +111,8 @@ class Topology:
                     raise self._wrong(f"{where}calls itself")
         if not self.edges:
             entries = ", ".join(tier.name for tier in self.tiers if tier.entry)
-            raise self._wrong(
-                "no service of a tier with entry, which users reach; "
-                + (f"such are: {entries}" if entries else "no tier has it")
-            )
+            such = f"such are: {entries}" if entries else "no tier has it"
+            raise self._wrong(f"no service of a tier with entry, which users reach; {such}")
         unreached = [n for i, n in enumerate(self.names) if self.depth[i] < 0]
         if unreached:
             raise self._wrong(f"no call from an entry reaches {', '.join(unreached)}")
@@ -207,7 +207,7 @@ class Topology:
         frontier = list(sources)
         for source in frontier:
             distance[source] = 0
-        for node in frontier:
+        for node in frontier:  # it grows on the way: nearer services come first
             for neighbour in neighbours[node]:
                 if distance[neighbour] < 0:
                     distance[neighbour] = distance[node] + 1

@@ -82,6 +82,7 @@ def in_turn(states: Iterable[State]) -> Iterator[State]:
 
 
 def _begun(simulation: Simulation, now: int, plays: int, facts: Facts) -> ScreenTrace:
+    """A trace of the screen of ``now`` alone; it has evidence if that is the first screen."""
     doings, panels, asked = facts.doings, dict[Channel, Cells](), dict[Asked, Cells]()
     for row in rows(simulation.setting, simulation.topology, simulation.speakers(now), now, doings):
         channel, start, spots = row
@@ -96,18 +97,18 @@ def _begun(simulation: Simulation, now: int, plays: int, facts: Facts) -> Screen
 def _with_screen(
     trace: ScreenTrace, simulation: Simulation, now: int, plays: int, facts: Facts
 ) -> ScreenTrace:
+    """The trace with the screen of ``now``, the tick after its last."""
     evidence, doings = trace.evidence, facts.doings
     by_channel, new, read = dict[Channel, list[Evidence]](), list[Evidence](), dict[Asked, Cells]()
     for row in news(simulation.setting, simulation.topology, simulation.speakers(now), now, doings):
         channel, start, spots = row
-        known: Sequence[Evidence] | None = None
-        if channel in _READ:
-            known = trace.asked.get((channel, start, spots[0][0]))
+        asked = channel, start, spots[0][0]  # the spots of a row that is read have one service
+        known: Sequence[Evidence] | None = trace.asked.get(asked) if channel in _READ else None
         if known is None:
             known = simulation.row(row, doings)
             new += known
             if channel in _READ:
-                read[channel, start, spots[0][0]] = tuple(known)
+                read[asked] = tuple(known)
         by_channel.setdefault(channel, []).extend(known)
     panels: dict[Channel, Cells] = {channel: tuple(cells) for channel, cells in by_channel.items()}
     before = trace.panels
@@ -123,7 +124,7 @@ def _with_screen(
         panels=panels,
         evidence=None if evidence is None else (*evidence, *new),
         asked={**trace.asked, **read} if read else trace.asked,
-        said=trace.said.copy(),
+        said=trace.said.copy(),  # another state may follow the same trace
         outcomes=trace.outcomes.copy(),
     )
 

@@ -1,6 +1,7 @@
 """Transcripts: records of episodes that can be serialised, replayed and graded."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -123,9 +124,8 @@ class Transcript:
     def __reduce__(self) -> tuple[object, ...]:
         # A MappingProxyType cannot be pickled; its content can.
         actions = tuple(dict(action) for action in self.actions)
-        extra = dict(self.extra)
-        fields = self.incident, actions, self.status, self.agent, extra, self.ticks, self.seal
-        return Transcript, (*fields, self.role_split, self.world, self.role_split_mark)
+        fields = attrs.asdict(self, recurse=False) | {"actions": actions, "extra": dict(self.extra)}
+        return partial(Transcript, **fields), ()
 
 
 def check_drawn(seal: str | None, world: str | None, incident: Incident) -> None:
@@ -136,14 +136,13 @@ def check_drawn(seal: str | None, world: str | None, incident: Incident) -> None
     """
     here = incident.world_mark
     own = None if incident.world is None else incident.world.fingerprint
-    if world != here and (world is None or world != own):
+    if world not in (here, own):  # a record of the default world may name it or not
+        played = "that the record does not name" if world is None else f"{world!r:.40}"
         name = "the default world" if incident.world is None else repr(incident.world.name)
+        mark = "" if here is None else f" ({here!r})"
         raise InvalidInput(
-            f"world: {incident.id} was played in the world "
-            + ("that the record does not name" if world is None else f"{world!r:.40}")
-            + f", and the world here is {name}"
-            + ("" if here is None else f" ({here!r})")
-            + "; nothing is graded in another world"
+            f"world: {incident.id} was played in the world {played}, and the world here is "
+            f"{name}{mark}; nothing is graded in another world"
         )
     if seal == incident.seal:
         return
@@ -178,7 +177,7 @@ def transcript_of(
     """
     check_state(state)
     ticks = tuple(when for when, _ in state.history)
-    last = ticks[-1] if ticks else -1
+    last = ticks[-1] if ticks else -1  # of the last action
     if state.tick > last + 1:
         raise InvalidInput(
             f"{state.tick - last - 1} ticks passed after the last action; "
@@ -190,28 +189,32 @@ def transcript_of(
         isinstance(action, Report | Wait) for action in state.actions
     )
     incident = state.incident
-    kept = ticks if joint or role_split is not None else None
+    kept_ticks = ticks if joint or role_split is not None else None
     name = mark = None
     if role_split is not None:
         role_split = get_role_split(role_split)
         name, mark = role_split.name, role_split.fingerprint
-    transcript = Transcript(
+    transcript = Transcript(  # its fields in order
         *(incident.id, wires, status, agent, extra),
-        *(kept, incident.seal, name, incident.world_mark, mark),
+        *(kept_ticks, incident.seal, name, incident.world_mark, mark),
     )
     if role_split is not None:
-        # What it is read as must be what was played.
-        read = plays_of(transcript, incident.topology, lambda _: role_split)
-        for number, ((_, played), (_, again)) in enumerate(zip(state.history, read, strict=True)):
-            expected, by = played, getattr(again, "by", None)
-            if by is not None and getattr(played, "by", by) is None:  # its place says who acted
-                expected = signed(played, by)
-            if again != expected:
-                why = getattr(again, "reason", "it would be read as another action")
-                raise InvalidInput(
-                    f"actions[{number}]: role split {name!r} does not allow {played}: {why}"
-                )
+        _check_read_back(state, transcript, role_split)
     return transcript
+
+
+def _check_read_back(state: State, transcript: Transcript, split: RoleSplit) -> None:
+    """Raise InvalidInput if an action is not read from the transcript as it was played."""
+    read = plays_of(transcript, state.incident.topology, lambda _: split)
+    for number, (action, (_, again)) in enumerate(zip(state.actions, read, strict=True)):
+        played, by = action, getattr(again, "by", None)
+        if by is not None and getattr(action, "by", by) is None:  # its place says who acted
+            played = signed(action, by)
+        if again != played:
+            why = getattr(again, "reason", "it would be read as another action")
+            raise InvalidInput(
+                f"actions[{number}]: role split {split.name!r} does not allow {action}: {why}"
+            )
 
 
 def split_of(transcript: Transcript, splits: Splits = get_role_split) -> RoleSplit | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from logtriage.errors import InvalidInput
 from logtriage.state import State
@@ -69,13 +69,11 @@ def voice_in(said: Said, simulation: Simulation) -> Voice:
 
 def words(said: Said, key: object, shown: Cells, say: Callable[[Cells], Words]) -> Words:
     """``say(shown)``, cached in ``said`` under ``key`` for as long as ``shown`` is the same."""
-    kept = said.get(key)
-    if kept is not None and kept[0] is shown:
-        words: Words = kept[1]
-        return words
-    words = say(shown)
-    said[key] = shown, words
-    return words
+    cells, made = said.get(key, (None, None))
+    if cells is not shown:
+        made = say(shown)
+        said[key] = shown, made
+    return cast(Words, made)
 
 
 def glance(state: State) -> tuple[tuple[Alert, ...], EdgePanel]:

@@ -63,6 +63,8 @@ def test_the_scalar_grader_says_whose_team_was_paged() -> None:
     assert told() == (0.0, f"{first}, {second} never paged")
     assert told(second) == (0.5, f"the team of 1 of 2 faults paged; {first} never paged")
     assert told(second, first) == (1.0, f"every team to page was: {second}, {first}")
+    wrong = next(team for team in incident.topology.teams if team not in incident.truth.teams)
+    assert told(second, first, wrong) == told(second, first)
     kinds = [part.fault.kind for part in incident.truth.parts if part.fault is not None]
     assert lt.grade(play(incident, [])[0]).fault_kind == " + ".join(kinds)
 

@@ -73,6 +73,7 @@ def test_an_object_that_acts_or_what_makes_one_is_a_policy(own: str, name: str) 
     [
         ("{own}:NUMBER", "expected a policy (an object with act), or a class or function"),
         ("{own}:of_two", "expected a policy (an object with act), or a class or function"),
+        ("builtins:dict", "expected a policy (an object with act), or a class or function"),
         ("{own}:nobody", "module 'own_policies' has no 'nobody'"),
         ("./own_policies.py", "write own_policies:NAME for NAME in the file own_policies.py"),
         ("observr:3", "unknown policy 'observr:3' (did you mean 'observer'?); known: oracle"),

@@ -23,7 +23,6 @@ TOO_LONG: Final = f"longer than {MAX_LINE >> 20} MiB"
 _NO_LINKS: Final[int] = getattr(os, "O_NOFOLLOW", 0)
 _BINARY: Final[int] = getattr(os, "O_BINARY", 0)
 
-
 #: The byte to lock on systems that lock bytes; it lies beyond the content.
 _LOCKED_BYTE: Final = 1000
 
@@ -126,7 +125,7 @@ def numbered_lines(stream: Iterable[Any], most: int | None = None) -> Iterator[t
         if len(line) <= most:
             yield number, line
             continue
-        while line and line[-1] not in ("\n", 0x0A):  # of bytes, the last is a number
+        while line and line[-1] not in ("\n", 0x0A):  # the last of bytes is a number
             line = readline(most)
         yield number, None
 

@@ -38,7 +38,6 @@ _OPTIONS: Final[dict[str, Any]] = {
     "_nrt": False,
 }
 
-
 #: Numba's name for the event that a function is compiled.
 COMPILING: Final = "numba:compile"
 

@@ -58,7 +58,7 @@ def name_in_module(thing: Callable[..., object]) -> str:
     if name and "<" not in name:
         try:
             current: object = reduce(getattr, name.split("."), sys.modules.get(module))
-        except AttributeError:  # the module has nothing of that name
+        except AttributeError:  # nothing of that name; right only if it was unpickled by value
             current = thing if module == "__main__" or module not in sys.modules else None
         if current is thing:
             return f"{module}.{name}"

@@ -33,5 +33,6 @@ def unread(reasons: Iterable[str], total: int) -> str:
     """A line on how many of ``total`` actions could not be read, and why."""
     kinds = kinds_of(reasons)
     many = len(kinds) > 1
-    why = ", ".join(f"{short(reason)}{f' ({count})' if many else ''}" for count, reason in kinds)
+    parts = [f"{short(reason)} ({count})" if many else short(reason) for count, reason in kinds]
+    why = ", ".join(parts)
     return f"{sum(count for count, _ in kinds)} of {total} actions could not be read: {why}"

@@ -30,8 +30,9 @@ MALFORMED: Final = -2
 
 
 def narrowest(highest: int) -> np.dtype[Any]:
-    """The narrowest signed integer type for 0 to ``highest``, and for stand-ins from -3 on."""
-    return np.dtype(next(t for t in (np.int8, np.int16, np.int32) if highest <= np.iinfo(t).max))
+    """The narrowest signed integer type for 0 to ``highest``, and for the negative stand-ins."""
+    fitting = [kind for kind in (np.int8, np.int16, np.int32) if highest <= np.iinfo(kind).max]
+    return np.dtype(fitting[0])
 
 
 def action_array(topology: Topology, plans: Sequence[Sequence[Action]], *, hand_over: bool) -> Ints:

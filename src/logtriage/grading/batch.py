@@ -95,7 +95,8 @@ def grade_batch(truths: Truths, actions: ArrayLike, rubric: Rubric | None = None
     # Counts in kernels must stay far below the highest number, which stands for none.
     dtype = narrowest(max(truths.action_count - 1, 2 * max(1, len(by_time)) + 1))
     worth = truths.worth_of_hand_over
-    kernels = dtype.itemsize <= 2 and has_kernels(rubric) and not ((worth < 0) | (worth > 1)).any()
+    odd_worth = ((worth < 0) | (worth > 1)).any()  # NaN, for no hand-over, is not odd
+    kernels = dtype.itemsize <= 2 and has_kernels(rubric) and not odd_worth
     if kernels and len(truths) >= WORTH_A_KERNEL:
         if find_spec("numba") is not None:
             return _grade_compiled(truths, by_time, rubric, dtype)
@@ -105,6 +106,7 @@ def grade_batch(truths: Truths, actions: ArrayLike, rubric: Rubric | None = None
 
 @lru_cache(maxsize=1)
 def _advise() -> None:
+    """Warn that Numba is missing; the cache makes every later call do nothing."""
     missing = MissingExtra("to grade them at once", "fast")
     warn(f"grade_batch grades lists of actions one by one; {missing}", stacklevel=3)
 
@@ -139,13 +141,13 @@ def _grade_one_by_one(incidents: list[Incident], by_time: Ints, rubric: Rubric) 
     present = by_time != PADDING
     if (present[1:] > present[:-1]).any():
         raise _after_padding(present)
-    number: dict[int, Action] = {MALFORMED: Malformed("", "no canonical integer")}
+    action_of: dict[int, Action] = {MALFORMED: Malformed("", "no canonical integer")}
     if incidents:
-        number |= enumerate(all_actions(incidents[0].topology, hand_over=True))
+        action_of |= enumerate(all_actions(incidents[0].topology, hand_over=True))
     lengths = present.sum(axis=0).tolist()
     rows = []
     for incident, listed, length in zip(incidents, by_time.T.tolist(), lengths, strict=True):
-        state, unplayed = play_parsed(incident, [number[act] for act in listed[:length]])
+        state, unplayed = play_parsed(incident, [action_of[act] for act in listed[:length]])
         rows.append(grade(state, rubric, unplayed=unplayed))
     gates = [gate.name for gate in rubric.gates]
     return BatchGrades(
@@ -185,6 +187,7 @@ def _by_time(truths: Truths, lists: ArrayLike) -> Ints:
 
 
 def _after_padding(present: NDArray[np.bool_], start: int = 0) -> InvalidInput:
+    """The error for an action after padding; ``present`` (T, n) begins at incident ``start``."""
     tick, row = map(int, np.argwhere(present[1:] > present[:-1])[0])
     return InvalidInput(
         f"actions: tick {tick} of incident {start + row} is padding ({PADDING}), but an action "

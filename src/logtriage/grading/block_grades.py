@@ -42,7 +42,7 @@ _ZERO: Final = np.uint64(0)
 #: Where the row of each level begins.
 _LEVEL: Final = tuple(np.uint64(row * BLOCK) for row in range(len(LEVELS)))
 _HANDED: Final = _LEVEL[LEVELS.index("handed")]
-#: Fills up the list of a fault's accepted actions; equal to no action.
+#: Fills up the list of a fault's accepted actions; equal to no action, padding or malformed action.
 NONE_ACCEPTED: Final = -3
 
 
@@ -248,7 +248,8 @@ def grade_compiled(
     return out, int(broken)
 
 
-#: The answers of truths that are still in use, by width of the span and by type.
+#: The answers of truths that are still in use, by width of the span and by type. Its clocks and its
+#: number of faults are those of the truths.
 _KNOWN: Final[WeakKeyDictionary[Truths, dict[tuple[Any, ...], Answers]]] = WeakKeyDictionary()
 
 
@@ -262,6 +263,7 @@ def _answers(truths: Truths, span: Span, dtype: Any) -> Answers:
 
 
 def _made_answers(truths: Truths, span: Span, dtype: Any) -> Answers:
+    """The answers anew; actions in the type ``dtype``, places of levels in the narrowest."""
     first = letters_of(truths.topology).root
     accepted = [_listed(allowed, first) for allowed in _allowed(truths)]
     table = np.full((len(accepted), max(map(len, accepted)), len(truths)), NONE_ACCEPTED)
@@ -272,18 +274,20 @@ def _made_answers(truths: Truths, span: Span, dtype: Any) -> Answers:
     counts = np.arange(span.faults + 1)
     levels = len(span.clocks) * span.width
     level = np.uint16 if levels <= np.iinfo(np.uint16).max else np.uint32
+    clock, task_clock = (clocks.astype(level).take(slots) for slots in truths.clock_slots)
     return Answers(
-        table.astype(dtype),
+        accepted=table.astype(dtype),
         # Copies, since kernels are compiled anew for arrays that are read-only.
-        truths.wrong_page.astype(np.uint8),
-        truths.takes_hand_over.astype(np.uint8),
-        np.minimum(truths.horizon, np.iinfo(dtype).max).astype(dtype),
-        truths.severity.astype(np.uint8),  # 255 if unknown: far from every rank
-        truths.benign.astype(np.uint8),
-        faults.astype(np.uint8),
-        share_begin(counts).astype(np.uint16).take(faults),
-        fix_begin(counts).astype(np.uint16).take(faults),
-        *(clocks.astype(level).take(slots) for slots in truths.clock_slots),
+        strict=truths.wrong_page.astype(np.uint8),
+        takes=truths.takes_hand_over.astype(np.uint8),
+        horizon=np.minimum(truths.horizon, np.iinfo(dtype).max).astype(dtype),
+        severity=truths.severity.astype(np.uint8),  # 255 if unknown: far from every rank
+        benign=truths.benign.astype(np.uint8),
+        faults=faults.astype(np.uint8),
+        shares=share_begin(counts).astype(np.uint16).take(faults),
+        fixes=fix_begin(counts).astype(np.uint16).take(faults),
+        clock=clock,
+        task_clock=task_clock,
     )
 
 

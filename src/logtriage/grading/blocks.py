@@ -84,6 +84,7 @@ def facts(work: Any, at: Int) -> Facts:
 
 @kernel
 def _keep(of: Facts, work: Any, at: Int) -> None:
+    """Write the facts of incident ``at``, as :func:`facts` reads them."""
     work[SEVERITY + at] = of.severity
     work[SEEN + at] = of.seen
     work[RIGHTLY + at] = of.rightly
@@ -99,9 +100,9 @@ def _keep(of: Facts, work: Any, at: Int) -> None:
 def _response(work: Any, row: Int, at: Int) -> Response:
     """The response to the fault whose rows begin at ``row``, in incident ``at``."""
     return Response(
-        np.int64(work[row + SAID + at]),
-        np.int64(work[row + TEAM + at]),
-        np.int64(work[row + DONE + at]),
+        said=np.int64(work[row + SAID + at]),
+        paged=np.int64(work[row + TEAM + at]),
+        fixed=np.int64(work[row + DONE + at]),
     )
 
 
@@ -188,8 +189,8 @@ def count(n: Int, index: Int, faults: Int, to: Letters, work: Any) -> None:
     for number in range(faults):
         for at in range(n):
             action, kept = np.int64(work[ACTION + at]), np.int64(work[row + at])
-            turn = work[SEEN + at] == np.uint8(number)
-            work[row + at] = action if turn & (work[COUNTED + at] != 0) else kept
+            first_free = work[SEEN + at] == np.uint8(number)  # as many rows are filled as were seen
+            work[row + at] = action if first_free & (work[COUNTED + at] != 0) else kept
         row += FAULT_SIZE
 
 

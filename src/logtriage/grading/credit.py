@@ -26,7 +26,8 @@ def credits_of(
         UnknownName, InvalidInput: as :func:`logtriage.dynamics.apply`.
     """
     after = transition_jointly(before, acts)
-    earned, alike = score(after, rubric), _closing_alike(before, acts, after, rubric)
+    earned = score(after, rubric)
+    alike = _closing_alike(before, acts, after, rubric)
     shares = []
     for lane in range(len(acts)):
         waiting = alike if lane in alike else (lane,)
@@ -39,13 +40,15 @@ def credits_of(
 def _closing_alike(
     before: State, acts: Sequence[Action], after: State, rubric: Rubric | None
 ) -> tuple[int, ...]:
-    """The roles whose action alone closes the incident as the tick did, or also under a gate."""
+    """The roles whose action alone closes the incident as the tick did; all gates are alike."""
     if after.closing in (None, Closing.OUT_OF_TIME):
         return ()
-    gated, alike = grade(after, rubric).gate is not None, []
+    gated = grade(after, rubric).gate is not None
+    alike = []
     for lane, act in enumerate(acts):
-        waits: list[Action] = [Wait()] * len(acts)
-        alone = transition_jointly(before, [*waits[:lane], act, *waits[lane + 1 :]])
+        only: list[Action] = [Wait()] * len(acts)
+        only[lane] = act
+        alone = transition_jointly(before, only)
         if alone.closing in (None, Closing.OUT_OF_TIME):
             continue
         if alone.closing is after.closing or (gated and grade(alone, rubric).gate is not None):

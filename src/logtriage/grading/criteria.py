@@ -29,7 +29,9 @@ def severity_credit(off: int) -> float:
 
 def promptness(used: int, horizon: int, free: int) -> float:
     """1 - (used - free) / (horizon - free), clipped to [0, 1]; ``free`` ticks cost nothing."""
-    return min(1.0, max(0.0, 1.0 - (used - free) / (horizon - free))) if horizon > free else 1.0
+    if horizon <= free:
+        return 1.0
+    return min(1.0, max(0.0, 1.0 - (used - free) / (horizon - free)))
 
 
 def severity(state: State) -> Measured:
@@ -58,37 +60,38 @@ def root_cause(state: State) -> Measured:
 
 def escalation(state: State) -> Measured:
     """1 if an accepted team was paged, else 0; with several faults, the share whose team was."""
-    accepted = state.incident.truth.teams
-    if state.incident.truth.several:
+    truth = state.incident.truth
+    if truth.several:
         return _shared_escalation(state)
     for _, team in state.facts.pages:
-        if team in accepted:
+        if team in truth.teams:
             return (1.0, f"{team} was the team to page")
-    return (0.0, f"{state.incident.truth.teams_in_words} never paged")
+    return (0.0, f"{truth.teams_in_words} never paged")
 
 
 def _shared_escalation(state: State) -> Measured:
-    parts, facts = state.incident.truth.several, state.facts
-    pages = dict.fromkeys(team for _, team in facts.pages)
-    rows = zip(parts, facts.responses, strict=True)
+    truth, facts = state.incident.truth, state.facts
+    faults, rows = len(truth.several), zip(truth.several, facts.responses, strict=True)
     unpaged = [part for part, response in rows if response.paged_at is None]
-    share = (len(parts) - len(unpaged)) / len(parts)
     if not unpaged:
-        return (share, f"every team to page was: {', '.join(pages)}")
+        right = dict.fromkeys(team for _, team in facts.pages if team in truth.teams)
+        return (1.0, f"every team to page was: {', '.join(right)}")
+    paged = faults - len(unpaged)
     missing = dict.fromkeys(listed(part.teams) for part in unpaged)
-    paged = f"the team of {len(parts) - len(unpaged)} of {len(parts)} faults paged; "
-    return (share, f"{paged if share else ''}{', '.join(missing)} never paged")
+    reason = f"{', '.join(missing)} never paged"
+    if paged:
+        reason = f"the team of {paged} of {faults} faults paged; {reason}"
+    return (paged / faults, reason)
 
 
 def wrong_escalation(state: State) -> str | None:
     """Gate: any page to a team that is not accepted (on a benign incident, any page)."""
-    if not state.facts.wrong_pages:
-        return None
     accepted = state.incident.truth.teams
-    wrong = next(team for _, team in state.facts.pages if team not in accepted)
-    return f"{wrong} was paged; " + (
-        f"{listed(accepted)} was right" if accepted else "nobody needed"
-    )
+    wrong = [team for _, team in state.facts.pages if team not in accepted]
+    if not wrong:
+        return None
+    right = f"{listed(accepted)} was right" if accepted else "nobody needed"
+    return f"{wrong[0]} was paged; {right}"
 
 
 def ignored_incident(state: State) -> str | None:

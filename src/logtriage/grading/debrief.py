@@ -202,6 +202,7 @@ def debrief_of(
 
 
 def _timed_actions(grade: Graded, roles: Sequence[str] | None) -> Iterator[tuple[int, str]]:
+    """(tick, words) of each action; the n-th action of a tick is that of the n-th role."""
     ticks = range(len(grade.actions)) if grade.schedule is None else grade.schedule
     plays = zip(ticks, grade.actions, strict=False)
     if roles is None:
@@ -223,11 +224,12 @@ def verdict_of(grade: Graded, luck: Sequence[str] = ()) -> str:
     more = f" {unread(reasons, len(grade.actions))}." if reasons else ""
     if grade.gate is not None:
         return f"{rule_words(grade.gate).capitalize()}: {grade.gate_reason}. Score 0.{more}"
-    why, score = _deciding_part(grade), f"Score {nudged(grade.score):.2f}"
+    why = _deciding_part(grade)
+    points = f"Score {nudged(grade.score):.2f}"
     if luck and grade.score and not _handed_over(grade):
         largest_loss = f" {why}" if max(_losses(grade))[0] >= HARDLY else ""
-        return f"{score}, by luck: {'; '.join(luck)}.{largest_loss}{more}"
-    return f"{why} {score}.{more}"
+        return f"{points}, by luck: {'; '.join(luck)}.{largest_loss}{more}"
+    return f"{why} {points}.{more}"
 
 
 def _handed_over(grade: Grade) -> bool:
@@ -236,6 +238,7 @@ def _handed_over(grade: Grade) -> bool:
 
 
 def _deciding_part(grade: Grade) -> str:
+    """The hand-over or the largest loss, in a sentence."""
     if _handed_over(grade):
         return f"{grade.criteria[0].reason.capitalize()}."
     lost, name, reason = max(_losses(grade), default=(0.0, "", ""))
@@ -269,6 +272,7 @@ def rule_words(name: str) -> str:
 
 
 def _total(grade: Graded) -> Iterator[str]:
+    """The lines below the criteria: the score first."""
     if grade.score is None:
         yield f"not scored: {grade.cause}"
     else:
@@ -278,11 +282,12 @@ def _total(grade: Graded) -> Iterator[str]:
         else:
             for discount in grade.discounts:
                 yield f"{discount.name} leaves {discount.factor:.3f} of it: {discount.reason}"
-    if (path := grade.impact) is not None and path.node_f1 is not None:
-        exact = "the exact set" if path.exact_roots else "not the exact set"
+    impact = grade.impact
+    if impact is not None and impact.node_f1 is not None:
+        exact = "the exact set" if impact.exact_roots else "not the exact set"
         yield (
-            f"beside it, the path of the damage: F1 {path.node_f1:.3f} of services, "
-            f"{path.edge_f1:.3f} of calls; the root causes declared are {exact}"
+            f"beside it, the path of the damage: F1 {impact.node_f1:.3f} of services, "
+            f"{impact.edge_f1:.3f} of calls; the root causes declared are {exact}"
         )
     if grade.unplayed:
         yield f"not played: {counted(grade.unplayed, 'action')} after the closing one"
@@ -299,12 +304,12 @@ def plain(grade: Graded) -> str:
         widths = [max(len(row[column]) for row in rows) for column in range(len(COLUMNS) - 1)]
         lines.append("GRADE")
         for name, *figures, why in rows:
-            cells = [
-                f"{figure:>{width}}" for figure, width in zip(figures, widths[1:], strict=True)
-            ]
+            columns = zip(figures, widths[1:], strict=True)
+            cells = [f"{figure:>{width}}" for figure, width in columns]
             lines.append("  ".join(["", f"{name:<{widths[0]}}", *cells, why]))
     lines += [f"  {line}" for line in debrief.total]
-    return "\n".join(
-        "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
-        for line in lines
-    )
+    return "\n".join(map(_printable, lines))
+
+
+def _printable(line: str) -> str:
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)

@@ -52,6 +52,7 @@ def rubric_of(incident: Incident) -> Rubric:
 
 
 def _chosen(incident: Incident, rubric: Rubric | None) -> Rubric:
+    """The rubric, checked; for None that of the incident's task."""
     if rubric is None:
         return rubric_of(incident)
     check_rubric(rubric)
@@ -103,7 +104,7 @@ def score(state: State, rubric: Rubric | None = None) -> float:
     check_state(state)
     rubric = _chosen(state.incident, rubric)
     gate, _ = _first_gate(state, rubric)
-    return 0.0 if gate is not None else _evaluate(state, rubric)[2]
+    return 0.0 if gate is not None else _evaluate(state, rubric)[-1]  # the total
 
 
 def reward(before: State, after: State, rubric: Rubric | None = None) -> float:
@@ -120,6 +121,7 @@ def is_handed_over(state: State, rubric: Rubric | None = None) -> bool:
 
 
 def _first_gate(state: State, rubric: Rubric) -> tuple[str | None, str | None]:
+    """(name, reason) of the first gate that holds; (None, None) if none does."""
     for gate in rubric.gates:
         reason = gate.holds(state)
         if reason is None:
@@ -184,9 +186,9 @@ def _pair(returned: Any, rubric: Rubric, name: str) -> Measured:
         if (type(score) is float or isinstance(score, Real)) and isinstance(reason, str):
             measured: Measured = returned
             return measured
+    got = repr(returned)[:80] if isinstance(returned, tuple) else kind_of(returned)
     raise RubricError(
-        f"rubric {rubric.id!r}: {name!r}: expected a number and its reason in words, "
-        f"got {kind_of(returned) if not isinstance(returned, tuple) else repr(returned)[:80]}"
+        f"rubric {rubric.id!r}: {name!r}: expected a number and its reason in words, got {got}"
     )
 
 
@@ -220,6 +222,7 @@ def unscored(
     )
 
 
+#: The keys of a grade in JSON, in order. ``status`` is no field: ``score`` decides it.
 _FIELDS: Final = (
     *("incident", "task", "rubric", "rubric_digest", "status", "score", "criteria", "gate"),
     *("gate_reason", "closing", "ticks", "unplayed", "cause", "agent", "fault_kind", "discounts"),

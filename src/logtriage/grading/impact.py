@@ -46,21 +46,16 @@ def path_of(world: World, topology: Topology, truth: Hypothesis) -> Path:
     if not truth.faults:
         return Path(frozenset(), frozenset())
     names, reached = topology.names, affected(world, topology, truth)
-    calls = {
-        (names[caller], names[callee])
-        for caller, condition in reached.items()
-        if condition.name == WAITING
-        for callee in condition.sick
-    }
+    calls: set[tuple[int, int]] = set()
+    for caller, condition in reached.items():
+        if condition.name == WAITING:
+            calls.update((caller, callee) for callee in condition.sick)
     pouring = {service for kind, service in truth.faults if world.kind(kind).pours_load}
-    pouring |= {service for service, state in reached.items() if state.name == LOADED}
-    calls |= {
-        (names[caller], names[callee])
-        for caller in pouring
-        for callee in topology.calls[caller]
-        if callee in reached and reached[callee].name == LOADED
-    }
-    return Path(frozenset(names[service] for service in reached), frozenset(calls))
+    loaded = {service for service, condition in reached.items() if condition.name == LOADED}
+    for caller in pouring | loaded:
+        calls.update((caller, callee) for callee in topology.calls[caller] if callee in loaded)
+    named = frozenset((names[caller], names[callee]) for caller, callee in calls)
+    return Path(frozenset(names[service] for service in reached), named)
 
 
 def impact_of(state: State) -> Impact:
@@ -85,9 +80,9 @@ def impact_of(state: State) -> Impact:
 def reported_impact(state: State) -> Impact | None:
     """:func:`impact_of` if an impact was reported and the incident is simulated, else None."""
     reported = ReportImpact in [type(action) for _, action in state.history]
-    return (
-        impact_of(state) if reported and isinstance(state.incident.telemetry, Simulation) else None
-    )
+    if reported and isinstance(state.incident.telemetry, Simulation):
+        return impact_of(state)
+    return None
 
 
 def f1(named: Set[object], true: Set[object]) -> float:

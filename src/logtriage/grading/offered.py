@@ -23,9 +23,11 @@ RECORDED_KINDS: Final = (
 
 def useful_kinds(rubric: str, *, simulated: bool) -> tuple[str, ...]:
     """The useful kinds of action, by their wire names, in incidents of a rubric (its id)."""
-    if simulated:
-        return (*ACTION_TYPES, *(HAND_OVER_TYPES if rubric == TRIAGE_3.id else ()))
-    return RECORDED_KINDS
+    if not simulated:
+        return RECORDED_KINDS
+    if rubric != TRIAGE_3.id:  # a hand-over has no worth
+        return tuple(ACTION_TYPES)
+    return (*ACTION_TYPES, *HAND_OVER_TYPES)
 
 
 def useful_actions(incident: Incident, role: Role | None = None) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from logtriage.grading.triage import (
     unpaged_share,
     unpaged_teams,
 )
-from logtriage.incident import Incident, listed
+from logtriage.incident import Incident, Part, listed
 from logtriage.state import Closing, State
 
 #: The share of the worth of a hand-over that depends on its promptness.
@@ -30,7 +30,7 @@ HAND_OVER_PROMPT: Final = 0.1
 UNESCALATED: Final = 0.32
 #: What each wrong remedy leaves of the total while no accepted team has been paged.
 UNAPPROVED_REMEDY: Final = 0.3
-#: What each fix leaves of the total while no accepted team has been paged.
+#: What each fix leaves of the total while no accepted team has been paged; both add up to 1.
 UNAPPROVED_FIX: Final = 0.7
 
 
@@ -64,24 +64,29 @@ def hand_over(state: State) -> Measured:
 def remediation(state: State) -> Measured:
     """The share of the faults that are fixed, times max(0, 1 - 0.4 per wrong remedy)."""
     facts, truth = state.facts, state.incident.truth
-    if facts.fixed_at is None and not (truth.several or truth.benign):
-        wanted = listed(f"{remedy}:{service}" for remedy, service in truth.remedies)
-        return (0.0, f"no accepted remedy applied ({wanted})")
-    rows = list(zip(truth.parts, facts.responses, strict=True))
-    fixed = [response for _, response in rows if response.fixed_at is not None]
-    unfixed = [part for part, response in rows if response.fixed_at is None]
-    if not rows:
+    if not truth.parts:
         return (0.0, "nothing was broken")
-    if not truth.several:
-        reasons = [f"fixed in tick {facts.fixed_at}"]
-    else:
-        reasons = [f"{len(fixed)} of {len(rows)} faults fixed"]
+    rows = zip(truth.parts, facts.responses, strict=True)
+    unfixed = [part for part, response in rows if response.fixed_at is None]
+    missing = ", ".join(map(_accepted_remedies, unfixed))
+    faults = len(truth.parts)
+    fixed = faults - len(unfixed)
+    if truth.several:
+        reasons = [f"{fixed} of {faults} faults fixed"]
         if unfixed:
-            each = (listed(f"{remedy}:{at}" for remedy, at in part.remedies) for part in unfixed)
-            reasons.append(f"not applied: {', '.join(each)}")
+            reasons.append(f"not applied: {missing}")
+    elif unfixed:
+        return (0.0, f"no accepted remedy applied ({missing})")
+    else:
+        reasons = [f"fixed in tick {facts.fixed_at}"]
     if facts.wrong_remedies:
         reasons.append(f"{remedies_in_words(facts.wrong_remedies, 'wrong ')} applied")
-    return (len(fixed) / len(rows) * remedy_credit(facts.wrong_remedies), "; ".join(reasons))
+    return (fixed / faults * remedy_credit(facts.wrong_remedies), "; ".join(reasons))
+
+
+def _accepted_remedies(part: Part) -> str:
+    """The remedies of which any fixes a fault, in words."""
+    return listed(f"{remedy}:{service}" for remedy, service in part.remedies)
 
 
 def dismissal(state: State) -> Measured:
@@ -101,13 +106,14 @@ def unescalated(state: State) -> Measured | None:
     unpaged = 0.0 if state.incident.truth.benign else unpaged_share(state)
     if not unpaged:
         return None
-    left = unpaged * UNESCALATED + (1.0 - unpaged)
-    if unpaged < 1.0:
-        return (
-            left,
-            f"nobody paged {unpaged_teams(state)}, so only {UNESCALATED:.0%} of that share counts",
-        )
-    return (left, f"nobody paged {unpaged_teams(state)}, so only {UNESCALATED:.0%} counts")
+    share = " of that share" if unpaged < 1.0 else ""
+    reason = f"nobody paged {unpaged_teams(state)}, so only {UNESCALATED:.0%}{share} counts"
+    return (left_unescalated(unpaged), reason)
+
+
+def left_unescalated(unpaged: float) -> float:
+    """What :func:`unescalated` leaves if nobody paged for this share of the faults."""
+    return unpaged * UNESCALATED + (1.0 - unpaged)
 
 
 def unapproved(state: State) -> Measured | None:
@@ -118,28 +124,22 @@ def unapproved(state: State) -> Measured | None:
     count, truth = state.facts.unapproved_remedies, state.incident.truth
     if not count:
         return None
-    early = "where nothing was broken"
+    wrongly = "where nothing was broken"
     if not truth.benign:
-        early = f"before {listed(truth.teams)} had been paged"
-    return (
-        UNAPPROVED_REMEDY**count,
-        f"{remedies_in_words(count, 'wrong ')} applied {early}: "
-        f"each leaves {UNAPPROVED_REMEDY:g} of the rest",
-    )
+        wrongly = f"before {listed(truth.teams)} had been paged"
+    applied = f"{remedies_in_words(count, 'wrong ')} applied {wrongly}"
+    return (UNAPPROVED_REMEDY**count, f"{applied}: each leaves {UNAPPROVED_REMEDY:g} of the rest")
 
 
 def unapproved_fix(state: State) -> Measured | None:
     """A factor of 0.7 for each fault fixed with no accepted team paged in an earlier tick."""
     facts, truth = state.facts, state.incident.truth
-    fixes = [row.fixed_at for row in facts.responses if row.fixed_at is not None]
-    count = sum(not is_approved(facts.paged_at, fixed) for fixed in fixes)
+    ticks = [row.fixed_at for row in facts.responses if row.fixed_at is not None]
+    count = sum(not is_approved(facts.paged_at, tick) for tick in ticks)
     if not count:
         return None
     early = f"before {listed(truth.teams)} had been paged"
     if not truth.several:
         return (UNAPPROVED_FIX, f"fixed {early}")
-    return (
-        UNAPPROVED_FIX**count,
-        f"{count} of {len(truth.parts)} faults fixed {early}: "
-        f"each leaves {UNAPPROVED_FIX:g} of the rest",
-    )
+    fixed = f"{count} of {len(truth.parts)} faults fixed {early}"
+    return (UNAPPROVED_FIX**count, f"{fixed}: each leaves {UNAPPROVED_FIX:g} of the rest")

@@ -50,7 +50,7 @@ class Discount:
 
 
 def rule_of(row: Criterion | Gate | Discount) -> Callable[[State], Any]:
-    """The measure of a criterion, or the function of a gate or discount."""
+    """The measure of a criterion, or the function of a gate or discount: the one callable field."""
     return next(filter(callable, attrs.astuple(row, recurse=False)))
 
 
@@ -103,7 +103,7 @@ class Rubric:
                 f"rubric {self.id!r}: expected an id that ends in its version, such as "
                 f"'{self.id}-1'"
             )
-        for field in ("criteria", "benign", "handed_over"):
+        for field in ("criteria", "benign", "handed_over"):  # a grade has the rows of one of them
             rows = getattr(self, field)
             if rows or field == "criteria":
                 self._check_weights(field, rows)
@@ -176,6 +176,7 @@ def check_rubric(value: object) -> None:
 
 
 def _weighed(weights: Mapping[str, float], **measures: Measure) -> tuple[Criterion, ...]:
+    """A criterion for each measure, in order; its name finds its weight."""
     return tuple(Criterion(name, weights[name], measure) for name, measure in measures.items())
 
 

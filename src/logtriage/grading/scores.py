@@ -54,6 +54,7 @@ def levels_of(
     dismissed = (facts.closing == IGNORED) & (facts.seen == 0)
     alone = handed & (facts.paged == none) & (facts.mispaged == 0) & (facts.remedies == 0)
     wrong = facts.wrong + (facts.wrong > most) * (most - facts.wrong)  # at most ``most``
+    # Levels are places in what tables._shares, _fixes and _by_clock list.
     return Levels(
         off=off + far * (WORST - off),
         blamed=facts.rightly,
@@ -101,13 +102,14 @@ def share_left(share: Any, discount: Discount, benign: Int) -> Any:
 
 
 def handed_over(total: Any, level: Int, worth: Any, by: ScoreTables) -> Any:
-    """The total; but what a hand-over earns, if ``level`` (:attr:`Levels.handed`) is not 0."""
+    """What a hand-over earns if ``level`` (:attr:`Levels.handed`) is not 0, else the total."""
     left = by.handed_weight * (worth * by.handed[np.uint64(level)])
     return left * (level > 0) + total * (level == 0)
 
 
 def finished(total: Any, gated: Int, by: ScoreTables) -> Any:
     """The score of a total: within bounds, on the grid, 0 if ``gated``."""
+    # The grid is a power of two, so a product with its inverse is exact, as a quotient is.
     bounded = np.minimum(np.maximum(total, by.low), by.high)
     return np.rint(bounded * by.grid) * (1.0 / by.grid) * (gated == 0)
 
@@ -116,8 +118,8 @@ def score_row(levels: Levels, benign: Int, gated: Int, worth: Any, by: ScoreTabl
     """The score of one list, or of each row of arrays."""
     part, total = (benign != 0) * np.int64(1), 0.0
     for group in range(by.begins.shape[1]):
-        place = by.begins[part, group] + np.int64(0)
-        for level in range(by.strides.shape[2] - 1, -1, -1):
+        place = by.begins[part, group] + np.int64(0)  # as wide as what is added to it
+        for level in range(by.strides.shape[2] - 1, -1, -1):  # whole numbers: any order will do
             place = place + levels[level] * by.strides[part, group, level]
         total = total + by.points[np.uint64(place)]
     for number in range(len(by.discounts)):

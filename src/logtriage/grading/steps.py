@@ -119,7 +119,7 @@ class Facts(NamedTuple):
 
 
 class Response(NamedTuple):
-    """The ticks in which one fault was named, its team paged, and it was fixed."""
+    """The ticks in which one fault was named (``said``), its team paged, and it was fixed."""
 
     said: Int
     paged: Int
@@ -152,12 +152,13 @@ def move_of(action: Int, right: Int, rules: Rules, to: Letters) -> Move:
     ignores = action == np.int64(to.ignore)
     hands = (action == np.int64(to.hand_over)) & (rules.takes != 0)
     misroutes = pages & (right == 0) & (rules.strict != 0)
+    # At most one of the flags holds, so at most one difference is added.
     closing = RESOLVED + ignores * np.int64(IGNORED - RESOLVED)
     closing = closing + hands * np.int64(HANDED_OVER - RESOLVED)
     closing = closing + misroutes * np.int64(MISROUTED - RESOLVED)
-    says = action < np.int64(to.severities)
+    declares = action < np.int64(to.severities)  # the integers of severities are their ranks
     return Move(
-        severity=_UNSAID + says * (action - np.int64(_UNSAID)),
+        severity=_UNSAID + declares * (action - np.int64(_UNSAID)),
         blames=(action >= np.int64(to.root)) & (action < np.int64(to.root_end)),
         pages=pages,
         remedies=(action >= np.int64(to.remedy)) & (action < np.int64(to.remedy_end)),
@@ -177,13 +178,13 @@ def counts(facts: Facts, move: Move, live: Int, anew: Int, faults: Int) -> Any:
 
 def facts_step(facts: Facts, move: Move, live: Int, counted: Int, tick: Int) -> Facts:
     """The facts after a move; unchanged unless ``live``. ``counted``: see :func:`counts`."""
-    says = live & (facts.severity == _UNSAID)
+    unsaid = live & (facts.severity == _UNSAID)
     pages = live & move.pages
     approves = pages & (move.right != 0) & (facts.paged > tick)
     applies = live & move.remedies
     wrong = applies & (move.right == 0)
     return Facts(
-        severity=facts.severity + says * (move.severity - facts.severity),
+        severity=facts.severity + unsaid * (move.severity - facts.severity),
         seen=facts.seen + counted,
         rightly=facts.rightly | (counted & (move.right != 0) & (facts.seen == 0)),
         paged=facts.paged + approves * (tick - facts.paged),
@@ -204,9 +205,9 @@ def response_step(
     pages = helps & move.pages & (response.paged > tick)
     fixes = helps & move.remedies & (response.fixed > tick)
     return Response(
-        response.said + names * (tick - response.said),
-        response.paged + pages * (tick - response.paged),
-        response.fixed + fixes * (tick - response.fixed),
+        said=response.said + names * (tick - response.said),
+        paged=response.paged + pages * (tick - response.paged),
+        fixed=response.fixed + fixes * (tick - response.fixed),
     )
 
 

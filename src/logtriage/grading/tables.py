@@ -8,7 +8,7 @@ the scalar grader.
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, partial
-from itertools import count, takewhile
+from itertools import count
 from operator import truediv
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -32,7 +32,9 @@ AnyCall = Callable[..., Any]
 
 #: Why an incident closed, by number.
 CLOSINGS: Final = tuple(Closing)
-RESOLVED, IGNORED, MISROUTED, OUT_OF_TIME, HANDED_OVER = map(CLOSINGS.index, Closing)
+RESOLVED, IGNORED = CLOSINGS.index(Closing.RESOLVED), CLOSINGS.index(Closing.IGNORED)
+MISROUTED, OUT_OF_TIME = CLOSINGS.index(Closing.MISROUTED), CLOSINGS.index(Closing.OUT_OF_TIME)
+HANDED_OVER = CLOSINGS.index(Closing.HANDED_OVER)
 #: Stands for an incident that is open.
 OPEN: Final = len(CLOSINGS)
 
@@ -66,7 +68,7 @@ LEVELS: Final = Levels._fields
 #: The level ``off`` of the worst severity, and of none declared.
 WORST: Final = len(SEVERITIES) - 1
 #: After this many wrong remedies, no credit remains.
-CREDITS: Final = len(tuple(takewhile(bool, map(triage.remedy_credit, count()))))
+CREDITS: Final = next(wrong for wrong in count() if triage.remedy_credit(wrong) == 0.0)
 #: A table of totals takes in another criterion if it then has at most this many entries.
 TABLE_SIZE: Final = 16_384
 
@@ -107,6 +109,7 @@ def _shares(score: Callable[[int, int], float], span: Span) -> Iterator[float]:
 
 
 def _fixes(span: Span) -> Iterator[float]:
+    """The remediation at each share of fixed faults, after 0 to :data:`CREDITS` wrong remedies."""
     for fixed in _shares(truediv, span):
         yield from (fixed * triage.remedy_credit(wrong) for wrong in range(CREDITS + 1))
 
@@ -125,11 +128,6 @@ def _yes_or_no(_: Span) -> Iterator[float]:
 def _powers(left: float, field: str, span: Span) -> Iterator[float]:
     """What 0, 1, … things that leave ``left`` each leave; a ``field`` of the span counts them."""
     return (left**number for number in range(getattr(span, field) + 1))
-
-
-def _silent(unpaged: float) -> float:
-    """What :func:`paging.unescalated` leaves if nobody paged for this share of the faults."""
-    return unpaged * paging.UNESCALATED + (1.0 - unpaged)
 
 
 @attrs.frozen
@@ -151,10 +149,11 @@ class Discounting(Leveled):
     everywhere: bool = False
 
 
+_OFF: Final = range(WORST + 1)
 #: The measures that kernels take.
 MEASURES: Final[Mapping[Measure, Leveled]] = MappingProxyType(
     {
-        criteria.severity: Leveled("off", lambda _: map(criteria.severity_credit, range(3))),
+        criteria.severity: Leveled("off", lambda _: map(criteria.severity_credit, _OFF)),
         criteria.root_cause: Leveled("blamed", _yes_or_no),
         criteria.escalation: Leveled("paged", partial(_shares, truediv)),
         triage.root_cause: Leveled("named", partial(_shares, truediv)),
@@ -172,7 +171,7 @@ GATES: Final = (criteria.wrong_escalation, criteria.ignored_incident)
 DISCOUNTS: Final[Mapping[Factor, Discounting]] = MappingProxyType(
     {
         paging.unescalated: Discounting(
-            "paged", partial(_shares, lambda part, faults: _silent((faults - part) / faults))
+            "paged", partial(_shares, lambda paged, of: paging.left_unescalated((of - paged) / of))
         ),
         paging.unapproved: Discounting(
             "early", partial(_powers, paging.UNAPPROVED_REMEDY, "actions"), everywhere=True
@@ -221,10 +220,11 @@ def _groups(
     table, strides = np.zeros(1), np.zeros(len(LEVELS), np.int64)
     groups: list[tuple[Numbers, Floats]] = []
     for number, row in enumerate((*rows, *rubric.penalties)):
-        sign, by = (1.0 if number < len(rows) else -1.0), MEASURES[row.measure]
+        sign = 1.0 if number < len(rows) else -1.0  # penalties come last
+        by = MEASURES[row.measure]
         points, place = sign * (row.weight * by.scores(span)), LEVELS.index(by.level)
         if not groups and len(table) * len(points) <= TABLE_SIZE:
-            strides[place] += len(table)
+            strides[place] += len(table)  # += since several criteria may read one level
             table = (table[np.newaxis, :] + points[:, np.newaxis]).ravel()
         else:
             groups.append(((np.arange(len(LEVELS)) == place).astype(np.int64), points))
@@ -233,11 +233,10 @@ def _groups(
 
 @lru_cache(maxsize=64)
 def tables_of(rubric: Rubric, span: Span) -> ScoreTables:
-    """The tables of a rubric for a span; RubricError if a rule has no kernel."""
+    """The tables of a rubric for a span, shared by all; RubricError if a rule has no kernel."""
     check_kernels(rubric)
-    parts = [_groups(rubric, rows, span) for rows in (rubric.criteria, rubric.benign)]
-    if not rubric.benign:
-        parts[1] = parts[0]
+    benign = rubric.benign or rubric.criteria
+    parts = [_groups(rubric, rows, span) for rows in (rubric.criteria, benign)]
     most = max(map(len, parts))
     strides = np.zeros((2, most, len(LEVELS)), np.int32)
     begins = np.zeros((2, most), np.int32)
@@ -288,11 +287,12 @@ def check_kernels(rubric: Rubric) -> None:
 @lru_cache(maxsize=64)
 def has_kernels(rubric: Rubric) -> bool:
     """Whether every rule of a rubric has a kernel."""
-    known = all(function in known for _, _, function, known in _rules(rubric))
-    return known and _hands_over_alone(rubric)
+    has_kernel = [function in known for _, _, function, known in _rules(rubric)]
+    return all(has_kernel) and _hands_over_alone(rubric)
 
 
 def _hands_over_alone(rubric: Rubric) -> bool:
+    """Whether a hand-over counts alone after no page and no remedy only, if at all."""
     return rubric.first_alone or not rubric.handed_over
 
 
@@ -300,7 +300,7 @@ def _rules(rubric: Rubric) -> Iterator[tuple[str, str, AnyCall, tuple[AnyCall, .
     """(kind, name, function, all functions of the kind with a kernel) of each rule."""
     for row in (*rubric.criteria, *rubric.benign, *rubric.penalties):
         yield "measure", row.name, row.measure, tuple(MEASURES)
-    for place, row in enumerate(rubric.handed_over):
+    for place, row in enumerate(rubric.handed_over):  # kernels take one at most
         yield "measure", row.name, row.measure, () if place else (paging.hand_over,)
     for gate in rubric.gates:
         yield "gate", gate.name, gate.holds, GATES

@@ -36,7 +36,7 @@ def root_cause(state: State) -> Measured:
         return _shared_root_cause(state)
     score, reason = criteria.root_cause(state)
     late = [response for response in state.facts.responses if not response.named]
-    if not score or not late:  # with a score it was declared: not named means too late
+    if not score or not late:  # a right service that is not named was declared after the fix
         return (score, reason)
     return (
         0.0,
@@ -47,28 +47,26 @@ def root_cause(state: State) -> Measured:
 
 def _shared_root_cause(state: State) -> Measured:
     truth, facts = state.incident.truth, state.facts
-    rows, count = facts.responses, len(truth.several)
-    score = sum(response.named for response in rows) / count
+    count = len(truth.several)
     declared = [service for _, service in facts.root_causes[:count]]
     if not declared:
-        return (score, "no root cause identified")
-    services = [listed(part.root_causes) for part in truth.several]
-    pairs = list(zip(services, rows, strict=True))
-    missed = [service for service, response in pairs if response.declared_at is None]
-    late = [
-        service
-        for service, response in pairs
-        if response.declared_at is not None and not response.named
-    ]
+        return (0.0, "no root cause identified")
+    missed, late = [], []
+    for part, response in zip(truth.several, facts.responses, strict=True):
+        if response.declared_at is None:
+            missed.append(listed(part.root_causes))
+        elif not response.named:
+            late.append(listed(part.root_causes))
     wrong = [service for service in declared if service not in truth.root_causes]
-    reasons = [f"{sum(response.named for response in rows)} of {count} root causes named"]
+    named = count - len(missed) - len(late)
+    reasons = [f"{named} of {count} root causes named"]
     if wrong:
         reasons.append(f"{', '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} none")
     if missed:
         reasons.append(f"{', '.join(missed)} not among the first {count} declared")
     if late:
         reasons.append(f"{', '.join(late)} declared after the fix: recovery is no diagnosis")
-    return (score, "; ".join(reasons))
+    return (named / count, "; ".join(reasons))
 
 
 def closure(state: State) -> Measured:
@@ -93,7 +91,7 @@ def benign_closure(state: State) -> Measured:
 
 
 def unpaged_share(state: State) -> float:
-    """The share of the faults whose team has not been paged."""
+    """The share of the faults whose team has not been paged; the incident must have a fault."""
     rows = state.facts.responses
     return sum(response.paged_at is None for response in rows) / len(rows)
 
@@ -104,19 +102,16 @@ def unpaged_teams(state: State) -> str:
     if not truth.several:
         return truth.teams_in_words
     rows = zip(truth.parts, state.facts.responses, strict=True)
-    return ", ".join(
-        dict.fromkeys(listed(part.teams) for part, response in rows if response.paged_at is None)
-    )
+    unpaged = [listed(part.teams) for part, response in rows if response.paged_at is None]
+    return ", ".join(dict.fromkeys(unpaged))
 
 
 def _promptly(state: State, done: str) -> Measured:
-    used, incident = state.closed_at or 0, state.incident
-    score = promptness(used, incident.horizon, incident.par)
-    return (
-        score,
-        f"{done} in {counted(used, 'tick')} "
-        f"(par is {incident.par}, the horizon {incident.horizon})",
-    )
+    """The promptness of a closing; ``done`` says how it was closed."""
+    used = state.closed_at or 0
+    par, horizon = state.incident.par, state.incident.horizon
+    reason = f"{done} in {counted(used, 'tick')} (par is {par}, the horizon {horizon})"
+    return (promptness(used, horizon, par), reason)
 
 
 def not_closed(state: State, wanted: str) -> str:

@@ -20,10 +20,10 @@ Bools = NDArray[np.bool_]
 
 @attrs.frozen(eq=False)
 class FaultArrays:
-    """What each of at most K faults accepts, in N incidents with n services and m teams.
+    """What each of at most K faults accepts, in N incidents: n services, m teams, r remedies.
 
     ``count`` (N,) is how many faults an incident lists; 0 if its truth lists none apart.
-    ``root_causes`` (N, K, n), ``teams`` (N, K, m) and ``remedies`` (N, K, 5 n) are true where
+    ``root_causes`` (N, K, n), ``teams`` (N, K, m) and ``remedies`` (N, K, r n) are true where
     accepted, in the order of the canonical integers.
     """
 
@@ -39,10 +39,10 @@ class FaultArrays:
 
 @attrs.frozen(eq=False)
 class Truths:
-    """The answers of N incidents of one topology with n services and m teams, by :func:`truths_of`.
+    """The answers of N incidents; the topology has n services, m teams and r remedies.
 
     ``severity`` (N,) is 0, 1, 2 for P1, P2, P3 and -1 where it is not known; ``root_causes`` (N,
-    n), ``teams`` (N, m) and ``remedies`` (N, 5 n) are true where accepted, in the order of the
+    n), ``teams`` (N, m) and ``remedies`` (N, r n) are true where accepted, in the order of the
     canonical integers, of all faults together; ``horizon``, ``par`` and ``task_par`` (N,) are in
     ticks. ``wrong_page`` (N,) is whether a wrong page closes; ``worth_of_hand_over`` (N,) is NaN
     where there is none. ``rubrics`` are ids. The arrays must not be changed.
@@ -73,7 +73,7 @@ class Truths:
         faults = None if self.faults is None else self.faults.take(rows)
         rubrics = self.rubrics
         if len(rubrics) > 1:
-            rubrics = _rubrics_of(arrays["incidents"]) or rubrics[:1]
+            rubrics = _rubrics_of(arrays["incidents"]) or rubrics[:1]  # one, also of no rows
         return attrs.evolve(self, **arrays, rubrics=rubrics, faults=faults)
 
     @property
@@ -122,6 +122,7 @@ class Truths:
 
     @cached_property
     def _clocks(self) -> tuple[Ints, Ints]:
+        """The codes (N,) of the pairs with the par and with the task's par."""
         horizon = self.horizon.astype(np.int64) * self._pars
         by_par = horizon + self.par
         same = np.array_equal(self.par, self.task_par)
@@ -129,6 +130,7 @@ class Truths:
 
     @cached_property
     def _distinct(self) -> Ints:
+        """The distinct codes, sorted."""
         most = max(int(codes.max(initial=0)) for codes in self._clocks)
         if most < len(self):  # much faster than sorting
             counts = [np.bincount(codes, minlength=most + 1) for codes in self._clocks]
@@ -162,21 +164,24 @@ def truths_of(incidents: Iterable[Incident]) -> Truths:
         for number, part in enumerate(incident.truth.several):
             _mark(topology, parts, (row, number), part)
     count = np.array([len(incident.truth.several) for incident in listed], np.int8)
-    kept = np.empty(len(listed), np.object_)
-    kept[:] = listed
-    worths = (incident.worth_of_hand_over for incident in listed)
+    objects = np.empty(len(listed), np.object_)
+    objects[:] = listed
+    worths = [incident.worth_of_hand_over for incident in listed]
+    root_causes, teams, remedies = whole
     return Truths(
-        topology,
-        np.array([severity_index[incident.truth.severity] for incident in listed], np.int8),
-        *whole,
-        np.array([incident.horizon for incident in listed], np.int32),
-        np.array([incident.wrong_page_closes for incident in listed]),
-        np.array([incident.par for incident in listed], np.int32),
-        np.array([incident.task_par for incident in listed], np.int32),
-        np.array([np.nan if worth is None else worth for worth in worths], np.float64),
-        kept,
-        _rubrics_of(listed),
-        FaultArrays(count, *parts) if most else None,
+        topology=topology,
+        severity=np.array([severity_index[row.truth.severity] for row in listed], np.int8),
+        root_causes=root_causes,
+        teams=teams,
+        remedies=remedies,
+        horizon=np.array([incident.horizon for incident in listed], np.int32),
+        wrong_page=np.array([incident.wrong_page_closes for incident in listed]),
+        par=np.array([incident.par for incident in listed], np.int32),
+        task_par=np.array([incident.task_par for incident in listed], np.int32),
+        worth_of_hand_over=np.array(worths, np.float64),  # None becomes NaN
+        incidents=objects,
+        rubrics=_rubrics_of(listed),
+        faults=FaultArrays(count, *parts) if most else None,
     )
 
 
@@ -204,5 +209,6 @@ def _mark(
             raise UnknownName("team", team, topology.teams)
         teams[row][topology.teams.index(team)] = True
     for remedy, service in truth.remedies:
+        # The order of all_actions: every service for the first remedy, then for the second.
         place = topology.remedies.index(remedy) * len(topology) + topology.index(service)
         remedies[row][place] = True

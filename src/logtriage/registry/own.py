@@ -12,7 +12,7 @@ from logtriage.incident import Incident
 from logtriage.policies import Player, Policy, PolicyFactory, RoleFactory
 from logtriage.roles import Role, RoleSplit
 
-#: Words before a colon that name a policy, not a module.
+#: Words before a colon that name a policy with an argument, not a module.
 _TAKEN: Final = ("constant", "hf", "net", "observer", "openai", "random", "top_suspect")
 
 
@@ -60,7 +60,7 @@ class _Own:
 
     @property
     def description(self) -> str:
-        # A property of a class has a value only for the policies that the class makes.
+        # A class has a property in place of the text, which only the policies that it makes have.
         own = getattr(self.maker, "description", None)
         described = own if isinstance(own, str) else self.reference
         return f"{described}{code_of(self.reference.partition(':')[0])}"
@@ -103,9 +103,9 @@ def _acts(value: object) -> bool:
 
 
 def _takes(maker: Any, count: int) -> bool:
-    """Whether something can be called with this many arguments."""
+    """Whether something is known to take this many arguments."""
     try:
         signature(maker).bind(*[None] * count)
-    except TypeError:
+    except (TypeError, ValueError):  # ValueError: a built-in type such as dict has no signature
         return False
     return True

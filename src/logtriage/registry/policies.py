@@ -123,7 +123,8 @@ def constant_actions(text: str, topology: Topology) -> tuple[Action, ...]:
         InvalidInput: naming an item that is no action on any topology.
     """
     actions = []
-    for item in filter(None, (part.strip() for part in text.split(","))):
+    items = [part.strip() for part in text.split(",")]
+    for item in filter(None, items):
         kind, _, value = item.partition("=")
         action = action_from_wire({"action_type": kind, "value": value or None}, topology)
         if isinstance(action, Malformed) and not _fits_elsewhere(kind, value):

@@ -47,6 +47,7 @@ _ROLES: Final[dict[str, policies.RoleFactory]] = {
 def _by_role(
     factories: Sequence[policies.RoleFactory], split: RoleSplit, incident: Incident
 ) -> policies.TeamPolicy:
+    """The team of the players that the factories make, one for each role in order."""
     pairs = zip(factories, split.roles, strict=True)
     players = [make(incident, split, role) for make, role in pairs]
     if any(isinstance(player, policies.Follower) for player in players):
@@ -138,6 +139,7 @@ def _network(spec: str, split: RoleSplit, roles: tuple[str, ...]) -> policies.Ro
 def _role_factory(
     spec: str, own: Mapping[str, policies.RoleFactory]
 ) -> policies.RoleFactory | None:
+    """The factory of a policy of a single role; None if there is none of that name."""
     if spec in own:
         return own[spec]
     if spec.partition(":")[0] == "random":

@@ -169,11 +169,12 @@ class Role:
     @cached_property
     def kinds(self) -> frozenset[str]:
         """The action types of ``may``, and related ones that only some incidents have."""
-        more = [
-            *(HAND_OVER_TYPES if "escalate" in self.may else ()),
-            *(RECORDED_ACTION_TYPES if "identify_root_cause" in self.may else ()),
-        ]
-        return self.may.union(more)
+        kinds = set(self.may)
+        if "escalate" in self.may:
+            kinds.update(HAND_OVER_TYPES)
+        if "identify_root_cause" in self.may:
+            kinds.update(RECORDED_ACTION_TYPES)
+        return frozenset(kinds)
 
     def offered(self, useful: Iterable[str]) -> frozenset[str]:
         """The action types of ``may``, and of :attr:`kinds` those that are ``useful`` here."""
@@ -264,6 +265,7 @@ def watched(role: Role, topology: Topology) -> frozenset[int]:
 
 
 def _rank(tier: Tier) -> str:
+    """The one of the last three :data:`PARTS` that has a tier's services."""
     if tier.entry:
         return "entries"
     return "callers" if tier.calls else "leaves"

@@ -36,6 +36,7 @@ _TALK: Final = ("kinds", "tokens", "services")
 
 
 def _talk(name: str, *roles: Role) -> RoleSplit:
+    """A split of the roles, which all see the board and may report."""
     talking = (
         attrs.evolve(
             role,
@@ -50,7 +51,7 @@ def _talk(name: str, *roles: Role) -> RoleSplit:
 
 _HANDS: Final = ("identify_root_cause", "escalate", "remediate", *REQUESTS, "wait")
 _EYES: Final = tuple(view for view in VIEWS if view != "slo")
-#: The role that sees the edge declares the severity, and closes.
+#: (views, action types) of the role that sees the edge: it declares the severity, and closes.
 _FRONT: Final = ((*_EYES, "slo"), (*_HANDS, "classify_severity", "resolve", "ignore"))
 
 #: Split by channel: traces and the users' side; logs and the directory; gauges and remedies. Two
@@ -70,7 +71,7 @@ TRIAGE, ESCALATION, REMEDIATION = TRIO.roles
 
 
 def _without(name: str, split: RoleSplit, views: Iterable[str]) -> RoleSplit:
-    """The split without some ``views``, and without reports."""
+    """The split without some ``views``, and without reports; its roles have the default words."""
     roles = (
         attrs.evolve(
             role,
@@ -128,7 +129,6 @@ ROLE_SPLITS: Final = {
         *(BY_TIER, _silent(BY_TIER)),
     )
 }
-
 
 #: A role split, or the name of a built-in split.
 SplitLike = RoleSplit | str
