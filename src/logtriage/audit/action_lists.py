@@ -4,6 +4,7 @@ A policy that looks at nothing is a list of actions, or a lottery over lists, wh
 than the best of them.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 from warnings import catch_warnings, filterwarnings
@@ -95,16 +96,11 @@ class Scorer:
             group.columns.append(column)
         topology = self.kinds[0].topology
         least = _SHARED * self.weights.sum()
-        self.services = frozenset(
-            name
-            for name in topology.names
-            if sum(
-                self.weights[group.columns].sum()
-                for group in self._groups.values()
-                if name in group.topology.names
-            )
-            >= least
-        )
+        having = defaultdict[str, float](float)  # incidents with a service of that name
+        for group in self._groups.values():
+            for name in group.topology.names:
+                having[name] += float(self.weights[group.columns].sum())
+        self.services = frozenset(name for name in topology.names if having[name] >= least)
         offered = any(kind.takes_hand_over for kind in self.kinds)
         every = all_actions(topology, hand_over=offered) if self.fast else vocabulary(topology)
         self.actions: tuple[Action, ...] = tuple(
@@ -117,10 +113,9 @@ class Scorer:
         common = sorted(groups, key=lambda group: -self.weights[group.columns].sum())
         places = np.concatenate([group.columns for group in common[:topologies]])
         order = places[np.argsort(-self.weights[places], kind="stable")][:kinds].tolist()
-        return Scorer(
-            [self.kinds[place] for place in order for _ in range(int(self.weights[place]))],
-            self.rubric,
-        )
+        # Each kind as often as it occurs here, so that it keeps its weight.
+        incidents = [self.kinds[place] for place in order for _ in range(int(self.weights[place]))]
+        return Scorer(incidents, self.rubric)
 
     def by_kind(self, plans: Sequence[Plan]) -> Floats:
         """The score of each list on each kind of incident, (lists, kinds)."""
@@ -129,7 +124,7 @@ class Scorer:
         for group in self._groups.values():
             fits = [group.fitted(plan) for plan in plans]
             if self.fast:
-                scores[:, group.columns] = self._many(group, fits)
+                scores[:, group.columns] = self._in_batches(group, fits)
             else:
                 scores[:, group.columns] = [
                     [score(play(kind, plan)[0], self.rubric) for kind in group.incidents]
@@ -137,7 +132,8 @@ class Scorer:
                 ]
         return scores
 
-    def _many(self, group: _Kinds, plans: Sequence[Plan]) -> Floats:
+    def _in_batches(self, group: _Kinds, plans: Sequence[Plan]) -> Floats:
+        """The score of each list on each kind of a group, by ``grade_batch``."""
         truths = truths_of(group.incidents)
         offered = bool(truths.takes_hand_over.any())
         actions = action_array(group.topology, plans, hand_over=offered)

@@ -37,11 +37,11 @@ class Bounds:
     def _kinds(self) -> tuple[list[Situations], int]:
         """The situations to search, one of each kind, and the number of incidents they cover."""
         chosen: dict[Hashable, Situations] = {}
-        kinds: dict[Hashable, Hashable] = {}
+        known: set[Hashable] = set()  # kinds of incident that the chosen situations cover
         covered = inexact = 0
         for incident in _varied_first(self.incidents):
             key: Hashable = kind_of(incident)
-            if key not in kinds:
+            if key not in known:
                 situations = Situations(incident, self.rubric)
                 inexact += bool(situations.unknown)
                 if inexact > self.sizes.kinds and situations.unknown:
@@ -49,7 +49,7 @@ class Bounds:
                 kind = key if situations.unknown else situations.kind
                 if kind not in chosen and len(chosen) >= self.sizes.searches:
                     continue  # enough kinds are searched
-                kinds[key] = kind
+                known.add(key)
                 chosen.setdefault(kind, situations)
             covered += 1
         return list(chosen.values()), covered
@@ -94,13 +94,13 @@ class Bounds:
     @cached_property
     def best(self) -> Scored:
         """The history that beats the oracle by most, or comes nearest to it."""
-        scripts = [result.best for result in self.searched]
+        rivals = [result.best for result in self.searched]
         for incident in self._unsearched:
             scorer, plan = Scorer([incident], self.rubric), self.subject.perfect(incident)
             start = scorer.best([plan, *_with_a_move(plan)])
             climbed = best_blind_policy(scorer, [start.actions])
-            scripts.append(Scored(climbed.mean, play(incident, climbed.actions)[0]))
-        return max(scripts, key=self.gain)
+            rivals.append(Scored(climbed.mean, play(incident, climbed.actions)[0]))
+        return max(rivals, key=self.gain)
 
     def gain(self, scored: Scored) -> float:
         """How much more than the oracle a history earns."""
@@ -119,7 +119,7 @@ class Bounds:
     @cached_property
     def misrouted(self) -> Scored | None:
         """The best history with a mis-page; None if no mis-page was ever played."""
-        misrouted = [row for result in self.searched if (row := result.misrouted)]
+        misrouted = [row.misrouted for row in self.searched if row.misrouted is not None]
         for incident in self._unsearched:
             plan = self.subject.perfect(incident)
             for team in incident.topology.teams:
@@ -142,6 +142,7 @@ def _varied_first(incidents: Sequence[Incident]) -> list[Incident]:
 
 
 def _with_a_move(plan: tuple[Action, ...]) -> Iterator[tuple[Action, ...]]:
+    """The plan with one of its actions at another place."""
     for place, action in enumerate(plan):
         others = (*plan[:place], *plan[place + 1 :])
         for to in range(len(plan)):
@@ -159,10 +160,9 @@ def oracle_reaches(work: Work) -> Outcome:
     earned, own = bounds.oracle, work.subject.has_own_oracle
     short = [incident.id for incident, got in earned.items() if got != bounds.top]
     lowest, count = min(earned.values()), len(earned)
-    lead = (
-        f"the oracle earns {bounds.top:g} on {count - len(short):,} of {count:,} incidents"
-        f"{f'; not on {short[0]}' if short else ''}"
-    )
+    lead = f"the oracle earns {bounds.top:g} on {count - len(short):,} of {count:,} incidents"
+    if short:
+        lead += f"; not on {short[0]}"
     passed = not short
     if short and own:
         beaten = bounds.gain(bounds.best) > work.limits.tolerance
@@ -181,11 +181,11 @@ def exact_maximum(work: Work) -> Outcome:
     unbeatable = all(got == bounds.top for got in bounds.oracle.values())
     gain = bounds.gain(bounds.best)
     beaten = gain > work.limits.tolerance
-    settled = bounds.how["exact"] or unbeatable
+    settled = True if bounds.how["exact"] or unbeatable else None  # None: not exact
     lead = "no list of actions beats the oracle" if settled else "nothing found beats the oracle"
     why = "; the oracle earns the most that the rubric gives" if unbeatable else ""
     return judged(
-        False if beaten else settled or None,  # None: not exact
+        False if beaten else settled,
         f"{bounds.beaten if beaten else lead + why} ({bounds.in_words})",
         **bounds.how,
         gap=gain,
@@ -201,7 +201,8 @@ def mis_page(work: Work) -> Outcome:
         if any(map(pages_known, bounds.incidents)):
             return Outcome(Verdict.UNTESTED, "no mis-page was ever played")
         return Outcome(Verdict.SKIPPED, "of none of these incidents a mis-page is known")
-    paid, exact = best.score > bounds.least, bounds.how["exact"]
+    paid = best.score > bounds.least
+    exact = True if bounds.how["exact"] else None
     plan = words(best.state.actions)
     lead = (
         f"{best.score:.4f} with a mis-page on {best.state.incident.id}: {plan}"
@@ -209,7 +210,7 @@ def mis_page(work: Work) -> Outcome:
         else f"no list of actions {'' if exact else 'found '}with a mis-page earns anything"
     )
     return judged(
-        False if paid else exact or None,  # None: not exact
+        False if paid else exact,
         f"{lead} ({bounds.in_words})",
         **bounds.how,
         most=best.score,

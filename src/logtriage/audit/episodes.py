@@ -22,7 +22,7 @@ from logtriage.grading import grade_transcript
 from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.playing import play
-from logtriage.policies import ExpertPolicy, RandomPolicy
+from logtriage.policies import ExpertPolicy, Policy, RandomPolicy
 from logtriage.rendering import render_observation
 from logtriage.rng import hash_name
 from logtriage.state import State
@@ -43,16 +43,10 @@ def episodes(subject: Subject, incident: Incident) -> list[State]:
         for action in perfect
     ]
     claim = Malformed(CLAIM, reason=CLAIM, by="audit")
-    lists: list[Sequence[Action]] = [
-        *((), perfect, perfect[:-1], perfect[1:]),
-        (*wrong[:1], *perfect),
-        (claim, *doubtful),
-    ]
-    policies = (RandomPolicy(hash_name(incident.id)), RandomPolicy(1), ExpertPolicy())
-    return [
-        *(play(incident, actions) for actions in lists),
-        *(play(incident, policy) for policy in policies),
-    ]
+    players: list[Policy | Sequence[Action]] = [(), perfect, perfect[:-1], perfect[1:]]
+    players += [(*wrong[:1], *perfect), (claim, *doubtful)]
+    players += [RandomPolicy(hash_name(incident.id)), RandomPolicy(1), ExpertPolicy()]
+    return [play(incident, player) for player in players]
 
 
 def _test_episodes(work: Work) -> list[State]:
@@ -62,7 +56,8 @@ def _test_episodes(work: Work) -> list[State]:
 
 def measures(work: Work) -> Outcome:
     """Each rule answers every state, open states too, with a number and a reason."""
-    rubric, wrong, rules = work.subject.rubric, dict[str, str](), set[tuple[str, str]]()
+    rubric = work.subject.rubric
+    wrong, rules = dict[str, str](), set[tuple[str, str]]()
     prefixes = dict.fromkeys(
         (end.incident, end.actions[:length])
         for end in work.shared(_test_episodes)
@@ -86,6 +81,7 @@ def measures(work: Work) -> Outcome:
 
 
 def _unusable(kind: str, answer: Any) -> str | None:
+    """What is wrong with the answer of a rule of this kind; None if nothing is."""
     if kind == "gate":
         fits = answer is None or (isinstance(answer, str) and answer)
         return None if fits else f"returns {answer!r}, expected None or a reason in words"
@@ -121,25 +117,23 @@ def fingerprint(subject: Subject, count: int) -> str:
 def determinism(work: Work) -> Outcome:
     """Screens, truths and grades are the same when drawn anew, and in new processes."""
     subject, count = work.subject, work.sizes.same
-    marks = {
-        "this process": fingerprint(subject, count),
-        "this process, drawn anew": fingerprint(attrs.evolve(subject), count),
-    }
-    job = b""
-    try:
-        job = pickle.dumps((subject.draw, subject.rubric, subject.oracle))
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        if len(set(marks.values())) == 1:
+    first = fingerprint(subject, count)
+    last = fingerprint(attrs.evolve(subject), count)  # a copy has nothing drawn
+    marks = {"this process": first, "this process, drawn anew": last}
+    if last == first:
+        try:
+            job = pickle.dumps((subject.draw, subject.rubric, subject.oracle))
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
             why = f"the same twice in this process; other processes not tried: {error}"
             return Outcome(Verdict.UNTESTED, why)
-    for seed in _HASH_SEEDS if job else ():
-        if len(set(marks.values())) > 1:
-            break
-        mark = _in_child(job, subject.name, count, seed)
-        if mark is None:
-            why = "the same twice in this process; a new process cannot import what is audited"
-            return Outcome(Verdict.UNTESTED, why)
-        marks[f"PYTHONHASHSEED={seed}"] = mark
+        for seed in _HASH_SEEDS:
+            mark = _in_child(job, subject.name, count, seed)
+            if mark is None:
+                why = "the same twice in this process; a new process cannot import what is audited"
+                return Outcome(Verdict.UNTESTED, why)
+            marks[f"PYTHONHASHSEED={seed}"] = mark
+            if mark != first:
+                break
     outcomes = len(set(marks.values()))
     return judged(
         outcomes == 1,
@@ -176,7 +170,8 @@ def _in_child(job: bytes, name: str, count: int, seed: str) -> str | None:
     return done.stdout.decode().strip()
 
 
-def _compare(work: Work, same: Callable[[State], bool], how: str) -> Outcome:
+def _same_everywhere(work: Work, same: Callable[[State], bool], how: str) -> Outcome:
+    """Judge that ``same`` holds for every test episode; ``how`` ends the sentence that says so."""
     states = work.shared(_test_episodes)
     differing = [state.incident.id for state in states if not same(state)]
     return judged(
@@ -193,11 +188,11 @@ def replay(work: Work) -> Outcome:
     rubric = work.subject.rubric
 
     def same(state: State) -> bool:
-        read = decode_transcript(encode_transcript(transcript_of(state)).encode())
-        regrade = partial(grade_transcript, read, rubric, resolve=lambda _: state.incident)
+        transcript = decode_transcript(encode_transcript(transcript_of(state)).encode())
+        regrade = partial(grade_transcript, transcript, rubric, resolve=lambda _: state.incident)
         return guarded(regrade, state, rubric) == grade(state, rubric)
 
-    return _compare(work, same, "are graded the same from their transcript")
+    return _same_everywhere(work, same, "are graded the same from their transcript")
 
 
 def blindness(work: Work) -> Outcome:
@@ -215,7 +210,7 @@ def blindness(work: Work) -> Outcome:
         return score(play(swapped, state.actions), rubric) == score(state, rubric)
 
     how = "earn the same with the telemetry of another incident, another id and another directory"
-    return _compare(work, same, how)
+    return _same_everywhere(work, same, how)
 
 
 def renaming(work: Work) -> Outcome:
@@ -228,15 +223,15 @@ def renaming(work: Work) -> Outcome:
         off = abs(score(elsewhere, rubric) - score(state, rubric))
         return off <= work.limits.tolerance
 
-    return _compare(work, same, "earn the same with other names for services and teams")
+    return _same_everywhere(work, same, "earn the same with other names for services and teams")
 
 
 def renamed(incident: Incident) -> tuple[Incident, Callable[[Action], Action]]:
     """The incident with services and teams renamed, except in telemetry; a renamer of actions."""
     topology = incident.topology
     new = {name: f"x{number}" for number, name in enumerate((*topology.names, *topology.teams))}
-    names = ("topology", "directory", "truth")
-    changes = {name: _renamed(getattr(incident, name), new) for name in names}
+    fields = ("topology", "directory", "truth")
+    changes = {field: _renamed(getattr(incident, field), new) for field in fields}
     return attrs.evolve(incident, **changes), partial(_renamed, new=new)
 
 

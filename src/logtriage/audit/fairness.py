@@ -10,7 +10,7 @@ fixed in both: the faults that are left must not show either.
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from typing import Any, cast
+from typing import cast
 
 import attrs
 
@@ -23,6 +23,7 @@ from logtriage.actions import (
     RequestMetrics,
     RequestMoreLogs,
     RequestTraces,
+    Severity,
 )
 from logtriage.audit.findings import NOT_OF_A_WORLD, Outcome, Verdict, judged
 from logtriage.audit.subject import Work
@@ -45,7 +46,11 @@ from logtriage.world.simulation import Simulation, draw_truth
 
 #: Twins of each incident: other truths, drawn from the prior.
 TWINS = 3
+#: At most so many truths are drawn for a twin; after ``_PATIENCE``, it need not share a page.
+_DRAWS = 200
+_PATIENCE = 150
 _Plan = tuple[Action, ...]
+_Tokens = dict[Cell, str]
 
 
 def fairness(work: Work) -> Outcome:
@@ -65,7 +70,7 @@ def fairness(work: Work) -> Outcome:
             tokens = {cell.cell: cell.token for state in states for cell in evidence(state)}
             twin = _twin(incident, world, truth, severity, tokens)
             pairs += 1
-            sets += min(len(world.truth.faults), len(truth.faults)) > 1
+            sets += min(len(world.truth.faults), len(truth.faults)) > 1  # both have several faults
             for place, both in enumerate(zip(states, _states(twin, plan), strict=True)):
                 screens += 1
                 first, second = (render_observation(observe(state)) for state in both)
@@ -87,19 +92,18 @@ def fairness(work: Work) -> Outcome:
     )
 
 
-def _other_truth(incident: Incident, world: Simulation, number: int) -> tuple[Hypothesis, Any]:
+def _other_truth(incident: Incident, world: Simulation, number: int) -> tuple[Hypothesis, Severity]:
     """Another truth and its severity, by a hash; every second twin shares a right page."""
     public, topology = world.setting.world, world.topology
     paged = set(teams_of(public, topology, world.directory, world.truth))
-    for attempt in range(200):
+    for attempt in range(_DRAWS):
         bits = mix(hash_name(f"{incident.id} twin {number} {attempt}"))
         truth = _draw_truth(world, bits, keeps_fault=number == TWINS - 1)
         theirs = set(teams_of(public, topology, world.directory, truth))
-        alike = bool(theirs & paged) or theirs == paged
-        may_differ = number % 2 == 1 or attempt > 150
-        if truth != world.truth and (alike or may_differ):
-            rank = bits % len(SEVERITIES) if truth.faults else len(SEVERITIES) - 1
-            return truth, SEVERITIES[rank]
+        shares_page = bool(theirs & paged) or theirs == paged  # two benign truths page nobody
+        may_differ = number % 2 == 1 or attempt > _PATIENCE
+        if truth != world.truth and (shares_page or may_differ):
+            return truth, SEVERITIES[bits % len(SEVERITIES)] if truth.faults else Severity.P3
     raise AssertionError("unreachable: a prior has more than one hypothesis")
 
 
@@ -113,7 +117,7 @@ def _draw_truth(world: Simulation, bits: int, *, keeps_fault: bool) -> Hypothesi
         return drawn
     kept = world.truth.faults[bits % len(world.truth.faults)]
     others = [fault for fault in drawn.faults if fault[1] != kept[1]]  # at other services
-    chosen = (kept, *others[: len(world.setting.counts) - 1])
+    chosen = (kept, *others[: len(world.setting.counts) - 1])  # counts has a weight for each number
     return Hypothesis(tuple(sorted(chosen, key=lambda fault: fault[1])))
 
 
@@ -157,17 +161,19 @@ def _states(incident: Incident, plan: Sequence[Action]) -> Iterator[State]:
 
 
 def _twin(
-    incident: Incident, world: Simulation, truth: Hypothesis, severity: Any, tokens: dict[Cell, str]
+    incident: Incident, world: Simulation, truth: Hypothesis, severity: Severity, tokens: _Tokens
 ) -> Incident:
     """The incident under another truth, whose telemetry shows ``tokens`` all the same."""
 
-    def row(_: Simulation, row: Row, __: Doings) -> list[Evidence]:
+    def shown_row(_: Simulation, row: Row, __: Doings) -> list[Evidence]:
         channel, start, spots = row
         cells = [(channel, service, slot, start) for service, slot in spots]
         return [Evidence(*cell, tokens[cell]) for cell in cells]
 
-    kind = type("Twin", (type(world),), {"row": row})
-    values = {row.alias: getattr(world, row.name) for row in attrs.fields(type(world)) if row.init}
+    # All evidence of a simulation comes from its method ``row``.
+    kind = type("Twin", (type(world),), {"row": shown_row})
+    fields = [field for field in attrs.fields(type(world)) if field.init]
+    values = {field.alias: getattr(world, field.name) for field in fields}
     other = kind(**values | {"truth": truth, "severity": severity})
     public = world.setting.world
     teams = teams_of(public, incident.topology, world.directory, truth)
@@ -177,7 +183,7 @@ def _twin(
 
 def _difference(world: Simulation, other: Hypothesis, first: str, second: str) -> str:
     lines = zip_longest(first.splitlines(), second.splitlines(), fillvalue="(no line)")
-    left, right = next(pair for pair in lines if len(set(pair)) > 1)
+    left, right = next(pair for pair in lines if pair[0] != pair[1])
     return (
         f"{left[:120]!r} under {matter(world.truth, world.topology)} and {right[:120]!r} under "
         f"{matter(other, world.topology)}"

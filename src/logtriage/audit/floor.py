@@ -59,7 +59,7 @@ class Panel:
 
     def add_lists(self, lists: Mapping[str, Plan]) -> None:
         """Add lists of actions to the panel."""
-        # Each kind counts as often as it occurs.
+        # A kind stands for all its incidents: no list can tell them apart.
         counts = self.scorer.weights.astype(int).tolist()
         places = [place for place, count in enumerate(counts) for _ in range(count)]
         incidents = [self.scorer.kinds[place] for place in places]
@@ -67,10 +67,11 @@ class Panel:
             self._keep(name, [scores[place] for place in places], incidents)
 
     def _keep(self, name: str, scores: Sequence[float], incidents: list[Incident]) -> None:
+        """Measure ``name`` by its scores on ``incidents``, one each."""
         if self.net:
             known = (incident.worth_of_hand_over for incident in incidents)
             worths = [worth for worth in known if worth is not None]  # all of them
-            most = fmean(1.0 - worth for worth in worths)
+            most = fmean(1.0 - worth for worth in worths)  # so the mean below is the net value
             scores = [(got - worth) / most for got, worth in zip(scores, worths, strict=True)]
         interval = mean_interval(scores)
         assert interval is not None, "an audit draws at least one incident"
@@ -84,19 +85,16 @@ class Panel:
         rows = {name: self.intervals[name] for name in names}
         best = max(rows, key=lambda name: rows[name].mean)
         top, unit = rows[best], "net value " if self.net else ""
-        wanted = f"at least {least:g}" if most is None else f"at most {most:g}"
-        return judged(
-            top.mean >= least if most is None else top.mean <= most,
-            f"{how}: {best} {unit}{top:.4f}, {wanted} wanted"
-            + (f": {after[best]}" if after else ""),
-            best=best,
-            panel={
-                name: [
-                    None if end is None else round(end, 6) for end in (row.mean, row.low, row.high)
-                ]
-                for name, row in rows.items()
-            },
-        )
+        passed, wanted = top.mean >= least, f"at least {least:g}"
+        if most is not None:
+            passed, wanted = top.mean <= most, f"at most {most:g}"
+        panel = {}
+        for name, row in rows.items():
+            ends = (row.mean, row.low, row.high)
+            panel[name] = [None if end is None else round(end, 6) for end in ends]
+        words = f": {after[best]}" if after else ""
+        summary = f"{how}: {best} {unit}{top:.4f}, {wanted} wanted{words}"
+        return judged(passed, summary, best=best, panel=panel)
 
     def play_and_judge(
         self, scripts: Scripts, how: str, *, most: float | None = None, least: float = 0.0
@@ -140,9 +138,9 @@ def idle(work: Work) -> Outcome:
 def blind(work: Work) -> Outcome:
     """The best policy that looks at nothing, found on ``train``, must earn little on ``test``."""
     panel, sizes = work.shared(Panel), work.sizes
-    train = Scorer(work.subject.incidents("train", sizes.search), work.subject.rubric)
-    kinds = len(train.kinds) if train.fast else sizes.slow
-    train = train.smaller(kinds, topologies=sizes.slow)
+    whole = Scorer(work.subject.incidents("train", sizes.search), work.subject.rubric)
+    kinds = len(whole.kinds) if whole.fast else sizes.slow
+    train = whole.smaller(kinds, topologies=sizes.slow)
     answer = train.best(constant_answers(train)).actions
     greedy = best_constant_list(train, sizes.lists).actions
     common = panel.subject.perfect(train.kinds[int(train.weights.argmax())])
@@ -155,9 +153,9 @@ def blind(work: Work) -> Outcome:
         "best blind policy": climbed.actions,
     }
     panel.add_lists(lists)
-    ended = f" (the search ended after {train.graded:,} lists)"
-    end = ended if train.graded >= sizes.lists else ""
-    after = {name: (", ".join(map(describe, plan))) + end for name, plan in lists.items()}
+    cut = train.graded >= sizes.lists
+    end = f" (the search ended after {train.graded:,} lists)" if cut else ""
+    after = {name: ", ".join(map(describe, plan)) + end for name, plan in lists.items()}
     how = "the best found without looking at anything"
     return panel.judged(lists, how, most=work.limits.blind, after=after)
 
@@ -166,7 +164,8 @@ def _blind_lists(topology: Topology) -> dict[str, Plan]:
     severities: list[Action] = [ClassifySeverity(severity) for severity in SEVERITIES]
     causes: list[Action] = [IdentifyRootCause(name) for name in topology.names]
     pages: list[Action] = [Escalate(team) for team in topology.teams]
-    restarts: list[Action] = [Remediate(topology.remedies[0], name) for name in topology.names]
+    first = topology.remedies[0]  # a restart in the built-in worlds
+    restarts: list[Action] = [Remediate(first, name) for name in topology.names]
     return {
         "page everyone": (*pages, Resolve()),
         "restart everything": (*restarts, Resolve()),
@@ -178,15 +177,15 @@ def _blind_lists(topology: Topology) -> dict[str, Plan]:
 
 def constant_answers(scorer: Scorer) -> list[tuple[Action, ...]]:
     """Every single action and every full answer that needs no look, each followed by a close."""
-    first = scorer.kinds[0].topology
-    pages: list[tuple[Action, ...]] = [(), *((Escalate(team),) for team in first.teams)]
-    services = [name for name in first.names if name in scorer.services]
+    topology = scorer.kinds[0].topology
+    pages: list[tuple[Action, ...]] = [(), *((Escalate(team),) for team in topology.teams)]
+    services = [name for name in topology.names if name in scorer.services]
     return [
         *((action, closer) for action in scorer.actions for closer in CLOSERS),
         *((ClassifySeverity(severity), IdentifyRootCause(service), *page,
            Remediate(remedy, service), Resolve())
           for severity, service, remedy, page in product(
-              SEVERITIES, services, first.remedies, pages)),
+              SEVERITIES, services, topology.remedies, pages)),
     ]  # fmt: skip
 
 

@@ -49,11 +49,12 @@ def decision_of(incident: Incident) -> Decision:
     setting = incident.setting
     assert setting is not None, "only incidents of a world are looked at"
     state = initial_state(attrs.evolve(incident, worth_of_hand_over=None))
-    while (question := best_question(held := belief(state))) is not None:
+    held = belief(state)
+    while (question := best_question(held)) is not None:
         after = transition(state, question)
         if after.is_closed:
             break
-        state = after
+        state, held = after, belief(after)
     stakes = stakes_for(state.incident, setting.par, setting.par_benign)
     worths = (
         attrs.evolve(stakes, worth_of_hand_over=worth).handed_over(state.tick + 1)
@@ -70,13 +71,14 @@ def lost_by_ignoring(decisions: Sequence[Decision]) -> list[float]:
 def lost_by_a_bar(decisions: Sequence[Decision]) -> tuple[float, list[float]]:
     """(bar, loss of each decision) for the best fixed bar: below it, hand over at any worth."""
     values = sorted({decision.value for decision in decisions})
+    # Any other bar parts the decisions as one of these does; the last one hands over all.
     rows = [(_lost_at(bar, decisions), bar) for bar in (*values, values[-1] + 1.0)]
     lost, bar = min(rows, key=lambda row: (fsum(row[0]), row[1]))
     return bar, lost
 
 
 def _lost_at(bar: float, decisions: Sequence[Decision]) -> list[float]:
-    # Below the bar it hands over, and loses where going on is worth more; else the other way round.
+    # Below the bar an agent hands over and may lose value - worth, else it may lose worth - value.
     signs = (-1.0 if decision.value < bar else 1.0 for decision in decisions)
     return [
         sum(max(0.0, sign * (worth - decision.value)) for worth in decision.worths) / _GAINED
@@ -121,11 +123,12 @@ def weighed(decisions: Sequence[Decision], limits: Thresholds) -> Outcome:
     (bar, lost), shares = lost_by_a_bar(decisions), handed_over(decisions)
     ignored, fixed = _mean(lost_by_ignoring(decisions)), _mean(lost)
     wrong, by_worth = [], list[dict[str, Any]]()
-    for place, (worth, share) in enumerate(shares.items()):
-        above = [decision.worths[place] - decision.value for decision in decisions]
-        gained = fmean(max(0.0, gain) for gain in above)
+    for place, worth in enumerate(WORTHS_OF_HAND_OVER):
+        share = shares[worth]
+        gains = [decision.worths[place] - decision.value for decision in decisions]
+        gained = fmean(max(0.0, gain) for gain in gains)
         by_worth.append({"worth": worth, "handed_over": share, "gained": gained})
-        interval = _mean([float(gain > 0.0) for gain in above])
+        interval = _mean([float(gain > 0.0) for gain in gains])
         for limited, least, most in limits.handed_over:
             low, high = interval.bounds
             if limited == worth and (high < least or low > most):

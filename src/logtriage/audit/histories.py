@@ -136,9 +136,9 @@ class _Fuzzed:
                 chosen += (*benign[: self.sizes.fuzzed], *real[: 2 * self.sizes.fuzzed])
         return [
             attrs.evolve(incident, worth_of_hand_over=worth)
-            if (worth := _WORTHS[place % len(_WORTHS)]) and incident.takes_hand_over
+            if worth is not None and incident.takes_hand_over
             else incident
-            for place, incident in enumerate(chosen)
+            for incident, worth in zip(chosen, cycle(_WORTHS), strict=False)
         ]
 
     @cached_property
@@ -234,29 +234,33 @@ def drawn_histories(subject: Subject, incident: Incident, count: int) -> Iterato
             burst = [choices[number] for number in draws.permutation(len(choices))[:length]]
             repeats = draws.random()
             if repeats < 0.4:
-                burst = (own if own and repeats < 0.2 else burst)[:1] * length
+                repeated = own if own and repeats < 0.2 else burst
+                burst = repeated[:1] * length
             place = int(draws.integers(len(plan) + 1))
             plan[place:place] = burst
         yield tuple(plan[: incident.horizon])
 
 
 def _improvements(history: _History, place: int, silent: _Plan) -> Iterator[tuple[_Plan, _Plan]]:
+    """(worse, better) by a change of one action; ``silent`` is the plan without it."""
     plan, truth = history.plan, history.incident.truth
     match plan[place]:
         case ClassifySeverity(severity) if truth.severity is not None:
-            off = abs(SEVERITIES.index(severity) - SEVERITIES.index(truth.severity))
-            for nearer in SEVERITIES:
-                if abs(SEVERITIES.index(nearer) - SEVERITIES.index(truth.severity)) < off:
+            right = SEVERITIES.index(truth.severity)
+            off = abs(SEVERITIES.index(severity) - right)
+            for rank, nearer in enumerate(SEVERITIES):
+                if abs(rank - right) < off:
                     yield plan, _put(plan, place, ClassifySeverity(nearer))
             if not off:
                 yield silent, plan
         case IdentifyRootCause(service, stated) as named:
-            right = service in truth.root_causes
+            is_root = service in truth.root_causes
             blamed = [action.service for action in plan if isinstance(action, IdentifyRootCause)]
-            if right and (not truth.several or blamed.count(service) == 1):
+            if is_root and (not truth.several or blamed.count(service) == 1):
                 yield silent, plan
             for confidence in _COMPARED:
-                if stated not in (None, confidence) and (confidence > stated) is right:
+                # More confidence is better in a right answer, less in a wrong one.
+                if stated not in (None, confidence) and (confidence > stated) is is_root:
                     yield plan, _put(plan, place, attrs.evolve(named, confidence=confidence))
         case Escalate(team) if team in truth.teams:
             yield silent, plan

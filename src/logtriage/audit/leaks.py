@@ -83,24 +83,26 @@ def variety(work: Work) -> Outcome:
 def splits(work: Work) -> Outcome:
     """No incident is in two splits: none has truth, directory and telemetry of another split's."""
     subject, count = work.subject, 0
-    first: dict[Hashable, str] = {}
-    shared = []
+    split_of: dict[Hashable, str] = {}
+    in_two = []
+    numbers = [start + more for start in NUMBERS for more in range(work.sizes.splits)]
     for split in subject.splits:
-        for number in (start + more for start in NUMBERS for more in range(work.sizes.splits)):
+        for number in numbers:
             incident = subject.incident(split, number)
             world = incident.simulation
+            # A simulation shows what its seed decides.
             source: Hashable = incident.telemetry if world is None else world.seed
-            other = first.setdefault((incident.truth, incident.directory, source), split)
+            first = split_of.setdefault((incident.truth, incident.directory, source), split)
             count += 1
-            if other != split:
-                shared.append(f"{incident.id} is in {other}, too")
+            if first != split:
+                in_two.append(f"{incident.id} is in {first}, too")
     return judged(
-        not shared,
-        f"{len(shared):,} incidents are in two splits: {shared[0]}"
-        if shared
+        not in_two,
+        f"{len(in_two):,} incidents are in two splits: {in_two[0]}"
+        if in_two
         else f"none of {count:,} incidents of {', '.join(subject.splits)} is in two of them",
         incidents=count,
-        examples=shared[:3],
+        examples=in_two[:3],
     )
 
 
@@ -125,11 +127,13 @@ def varied_answers(work: Work) -> dict[str, Codes]:
 
 
 def _codes(values: Iterable[Hashable]) -> Codes:
+    """Values as 0, 1, … by first appearance: they vary if, and only if, a code is not 0."""
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int64)
 
 
 def _rises(values: Sequence[Any]) -> Hashable:
+    """Whether the last value is above the first; not defined if they are equal."""
     return values[0] < values[-1] if values and values[0] != values[-1] else _UNDEFINED
 
 
@@ -144,12 +148,14 @@ def _alert_places(row: Shown) -> list[int]:
 
 
 def _unusual_owners(incident: Incident) -> int:
+    """How many services have another owner than usual; 0 without a world."""
     usual = () if incident.world is None else incident.world.usual_owners(incident.topology)
     return sum(owner != other for owner, other in zip(incident.directory, usual, strict=False))
 
 
-def _directory(row: Shown) -> str:
-    return next((line for line in row.text.splitlines() if line.startswith("DIRECTORY")), "")
+def _directory_line(row: Shown) -> str:
+    lines = [line for line in row.text.splitlines() if line.startswith("DIRECTORY")]
+    return lines[0] if lines else ""
 
 
 _NUISANCES: Final[Mapping[str, Callable[[Shown], Hashable]]] = {
@@ -174,7 +180,7 @@ _NUISANCES: Final[Mapping[str, Callable[[Shown], Hashable]]] = {
     "horizon": lambda row: row.screen.horizon,
     "worth of a hand-over": lambda row: row.incident.worth_of_hand_over,
     "unusual owners": lambda row: _unusual_owners(row.incident),
-    "characters in the directory": lambda row: len(_directory(row)) // 8,
+    "characters in the directory": lambda row: len(_directory_line(row)) // 8,
 }
 
 
@@ -211,7 +217,7 @@ def leaks(work: Work) -> Outcome:
     draws = np.random.default_rng(hash_name("audit of leaks"))
     shuffled = np.empty((work.sizes.permutations, len(pairs)))
     for row in shuffled:
-        order = draws.permutation(len(shown))
+        order = draws.permutation(len(shown))  # one for all answers: they stay tied to each other
         permuted = {name: coded[order] for name, coded in answers.items()}
         row[:] = [pair.bits(permuted) for pair in pairs]
     bits, usual = np.array([pair.bits(answers) for pair in pairs]), shuffled.mean(axis=0)

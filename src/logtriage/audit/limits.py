@@ -13,8 +13,8 @@ import attrs
 class Thresholds:
     """The thresholds of the checks.
 
-    ``blind`` to ``chance`` and ``expert`` are mean grades. If every hand-over has a worth,
-    they are net values; handing everything over has net value 0.
+    ``blind``, ``shallow``, ``unread``, ``chance`` and ``expert`` are mean grades. If every
+    hand-over has a worth, they are net values; handing everything over has net value 0.
     """
 
     #: The most that a policy may earn without looking at anything.
@@ -40,6 +40,7 @@ class Thresholds:
     ignoring: float = 0.06
     fixed_bar: float = 0.03
     #: (worth, least share, most): how many of the incidents are to be handed over at a worth.
+    #: Only worths in ``WORTHS_OF_HAND_OVER`` are looked at.
     handed_over: tuple[tuple[float, float, float], ...] = (
         (0.3, 0.0, 0.05),
         (0.7, 0.15, 1.0),

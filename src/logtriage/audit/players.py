@@ -27,10 +27,12 @@ from logtriage.world.telemetry import EdgePanel, Reading
 
 
 def _panel(screen: Observation) -> Reading | EdgePanel | None:
+    """The figures of users: simulated, recorded, or None if the screen has neither."""
     return screen.slo if screen.edge is None else screen.edge
 
 
 def _page(screen: Observation, service: str) -> tuple[Action, ...]:
+    """The page to the owner of a service; nothing without a directory."""
     owners = screen.directory
     return (Escalate(owners[screen.topology.index(service)]),) if owners else ()
 
@@ -42,8 +44,8 @@ class Reflex:
         """The next action that the first screen triggered; memory is the rest of them."""
         if memory is None:
             panel, topology = _panel(observation), observation.topology
-            first = [alert.service for alert in observation.alerts[:1]]
-            (service,) = first or [topology.names[topology.edges[0]]]
+            alerts, entry = observation.alerts, topology.names[topology.edges[0]]
+            service = alerts[0].service if alerts else entry
             memory = (
                 *([ClassifySeverity(severity_of(panel, observation.world))] if panel else []),
                 IdentifyRootCause(service),
@@ -54,17 +56,17 @@ class Reflex:
         return memory[0], memory[1:]
 
 
-#: A remedy has helped if latency or errors on the panel fell below this share of what they were:
-#: noise and a needless restart change them by less.
+#: In a recording, a remedy has helped if latency or errors on the panel fell below this share of
+#: what they were: noise and a needless restart change them by less.
 _BETTER_P99: Final = 0.7
 _BETTER_ERRORS: Final = 0.5
 
 
 @attrs.frozen
 class _Treatment:
-    """The memory of a :class:`PanelWatcher`: a panel, remedies, and the actions left to play."""
+    """The memory of a :class:`PanelWatcher`: (remedy, service) pairs, and actions left to play."""
 
-    shown: Reading | EdgePanel
+    before: Reading | EdgePanel  #: the panel before ``tried``, at first the first one
     untried: tuple[tuple[str, str], ...]
     tried: tuple[str, str] | None = None
     left: tuple[Action, ...] = ()
@@ -91,38 +93,36 @@ class PanelWatcher:
         if memory.left:
             return memory.left[0], attrs.evolve(memory, left=memory.left[1:])
         if memory.tried is None:
-            first = severity_of(memory.shown, observation.world)
+            first = severity_of(memory.before, observation.world)
             if self.dismiss and first is Severity.P3:
                 return Ignore(), memory
-        elif _has_helped(observation, panel, memory.shown):
+        elif _has_helped(observation, panel, memory.before):
             _, cured = memory.tried
             left = (*_page(observation, cured), Resolve())
             return IdentifyRootCause(cured), attrs.evolve(memory, left=left)
         if not memory.untried or observation.ticks_left <= 1:
             return Resolve(), memory
         remedy, service = memory.untried[0]
-        after = _Treatment(panel, memory.untried[1:], tried=(remedy, service))
-        return Remediate(remedy, service), after
+        return Remediate(remedy, service), _Treatment(panel, memory.untried[1:], (remedy, service))
 
 
 def _treatments(screen: Observation) -> tuple[tuple[str, str], ...]:
+    """(remedy, service) pairs to try in turn: services that alert and call none that does first."""
     topology, world = screen.topology, screen.world
     alerting = {topology.index(alert.service) for alert in screen.alerts}
     deepest = [place for place in sorted(alerting) if alerting.isdisjoint(topology.calls[place])]
     below = [called for place in deepest for called in topology.calls[place]]
-    return tuple(
-        (remedy, topology.names[place])
-        for place in dict.fromkeys((*deepest, *below, *sorted(alerting), *range(len(topology))))
-        for remedy in (
-            topology.remedies  # a recording has no world, and so no table of faults
-            if world is None
-            else world.likely_remedies(topology.services[place].tier)
-        )
-    )
+    treatments = []
+    for place in dict.fromkeys((*deepest, *below, *sorted(alerting), *range(len(topology)))):
+        remedies = topology.remedies  # a recording has no world, and so no table of faults
+        if world is not None:
+            remedies = world.likely_remedies(topology.services[place].tier)
+        treatments += [(remedy, topology.names[place]) for remedy in remedies]
+    return tuple(treatments)
 
 
 def _has_helped(screen: Observation, now: Reading | EdgePanel, before: Reading | EdgePanel) -> bool:
-    if screen.edge is not None:
+    if screen.edge is not None:  # simulated: the screen says it
         return any(eased for _, _, eased in screen.effects)
     fewer = (now.error_bp or 0) < _BETTER_ERRORS * (before.error_bp or 0)
     return now.p99_ms < _BETTER_P99 * before.p99_ms or fewer

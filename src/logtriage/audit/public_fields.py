@@ -35,6 +35,7 @@ def leaves(thing: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     if isinstance(thing, World):
         yield f"{path}.fingerprint", thing.fingerprint
     elif attrs.has(type(thing)) or (hasattr(thing, "__dict__") and not isinstance(thing, Enum)):
+        # Pickling keeps slots and what else was set on the object, such as cached properties.
         names = [field.name for field in getattr(type(thing), "__attrs_attrs__", ())]
         for name in dict.fromkeys((*names, *getattr(thing, "__dict__", ()))):
             yield from leaves(getattr(thing, name, None), f"{path}.{name}".lstrip("."))
@@ -64,9 +65,11 @@ def shown(subject: Subject, count: int, after: int = 0) -> list[Screen]:
         incident = subject.incident(split, NUMBERS[-1] + place // len(subject.splits))
         draws = np.random.default_rng(hash_name(f"audit looks {incident.id}"))
         looks, most = asking(incident.topology), min(_LOOKS, incident.horizon - 1)
-        picks = draws.integers(len(looks), size=int(draws.integers(most + 1))).tolist()
+        some = int(draws.integers(most + 1))
+        picks = draws.integers(len(looks), size=some).tolist()
         state, _ = play(incident, [looks[number] for number in picks])
-        screens.append(Screen(state, list(leaves(pickle.loads(pickle.dumps(observe(state)))))))
+        observation = pickle.loads(pickle.dumps(observe(state)))
+        screens.append(Screen(state, list(leaves(observation))))
     return screens
 
 
@@ -83,7 +86,7 @@ def seeds(work: Work) -> Outcome:
     for screen in drawn:
         numbers: dict[str, set[int]] = defaultdict(set)
         for path, value in screen.leaves:
-            if large := _numbers(value):
+            if large := _large_numbers(value):
                 numbers[path] |= large
         secrets = _secrets(screen.state.incident)
         for path, held in numbers.items():
@@ -94,12 +97,12 @@ def seeds(work: Work) -> Outcome:
             )
     # A field that is the same everywhere, such as a fingerprint, tells nothing.
     least = max(3.0, _SHARE_OF_SEEDS * len(drawn))
-    telling = {
-        path: f"from {path} follows the {name} in {times} of {len(drawn)} incidents"
-        for path, counts in ties.items()
-        for (name, *_), times in counts.most_common(1)
-        if times >= least and len(distinct[path]) >= least
-    }
+    telling = {}
+    for path, counts in ties.items():
+        for (name, _, _), times in counts.most_common(1):
+            if times >= least and len(distinct[path]) >= least:
+                often = f"in {times} of {len(drawn)} incidents"
+                telling[path] = f"from {path} follows the {name} {often}"
     return judged(
         not telling,
         "; ".join(telling.values())
@@ -110,6 +113,7 @@ def seeds(work: Work) -> Outcome:
 
 
 def _secrets(incident: Incident) -> list[tuple[str, int]]:
+    """(name, value) of the large numbers that no field may tell."""
     seed, world = seed_of(incident), incident.simulation
     secrets = {"seed": seed, "seed's low half": seed & 0xFFFFFFFF, "seed's high half": seed >> 32}
     if world is not None:
@@ -119,7 +123,8 @@ def _secrets(incident: Incident) -> list[tuple[str, int]]:
     return [(name, secret) for name, secret in secrets.items() if secret >= _LEAST_SEED]
 
 
-def _numbers(value: Any) -> set[int]:
+def _large_numbers(value: Any) -> set[int]:
+    """A large number itself, or the long ones in a text, read as decimal and as hexadecimal."""
     if isinstance(value, bool):
         return set()
     if isinstance(value, int):

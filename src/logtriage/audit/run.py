@@ -129,7 +129,7 @@ def audits(
         for subject in subjects
     )
     shares = (_Share(work, *part) for work in works for part in _shares(checks, workers))
-    with closing(in_order(_made, shares, workers)) as made:
+    with closing(in_order(_findings_on, shares, workers)) as made:
         for share, findings in made:
             yield from ((share.work.subject, finding) for finding in findings)
 
@@ -167,14 +167,13 @@ class _Share:
 def _shares(
     checks: Mapping[str, tuple[str, ...]], workers: Workers
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """(family, checks) that a worker makes at a time: a family, or one check if it is alone."""
+    """(family, checks) to make at a time: a family, which shares results; alone, a check."""
     for family, names in checks.items():
-        for part in [(name,) for name in names] if alone(workers) else [names]:
-            if part:
-                yield family, part
+        parts = [(name,) for name in names] if alone(workers) else [names]
+        yield from ((family, part) for part in parts if part)
 
 
-def _made(share: _Share) -> tuple[Finding, ...]:
+def _findings_on(share: _Share) -> tuple[Finding, ...]:
     rows = FAMILIES[share.family]
     return findings_of({name: partial(rows[name], share.work) for name in share.names})
 

@@ -75,19 +75,12 @@ def screens(work: Work) -> Outcome:
         why = "the posterior is off for all screens together, whatever they show"
         return Outcome(Verdict.UNTESTED, why)
     chances = search.chances(range(len(search.labels)))
-    suspect, chance_alone = np.flatnonzero(chances <= rate).tolist(), ""
+    suspect, by_chance = np.flatnonzero(chances <= rate).tolist(), ""
     if suspect:
         again = _search(shown(work.subject, count, after=count), draws)
-        places = {label: at for at, label in enumerate(again.labels)}
-        pairs = {at: places[label] for at in suspect if (label := search.labels[at]) in places}
-        anew = again.chances([*pairs.values()]) if pairs else ()
-        cleared = {
-            at
-            for (at, pair), chance in zip(pairs.items(), anew, strict=True)
-            if chance > rate and again.seen[pair] > 0
-        }
-        chance_alone = f"; {len(cleared)} that seemed to tell did not on {count:,} fresh screens"
-        suspect = [at for at in suspect if at not in cleared]
+        cleared = _cleared(again, [search.labels[at] for at in suspect], rate)
+        by_chance = f"; {len(cleared)} that seemed to tell did not on {count:,} fresh screens"
+        suspect = [at for at in suspect if search.labels[at] not in cleared]
     telling = sorted(suspect, key=lambda at: -search.seen[at])
     worst = telling[0] if telling else int(search.seen.argmax())
     tested = int((search.seen > 0).sum())
@@ -98,21 +91,31 @@ def screens(work: Work) -> Outcome:
         if telling
         else f"{tested:,} pairs of feature and answer on {search.screens:,} screens: none beyond "
         f"the posterior; nearest {search.labels[worst]} (family-wise p {chances[worst]:.2g})"
-        f"{chance_alone}",
+        f"{by_chance}",
         pairs=tested,
         telling=[search.labels[at] for at in telling[:10]],
         least_p=float(chances.min()),
     )
 
 
+def _cleared(again: _Search, suspect: Sequence[str], rate: float) -> set[str]:
+    """The ``suspect`` labels that ``again`` tests, and finds as close as chance allows."""
+    places = {label: at for at, label in enumerate(again.labels)}
+    pairs = {label: places[label] for label in suspect if label in places}
+    chances = again.chances([*pairs.values()]) if pairs else ()
+    rows = zip(pairs.items(), chances, strict=True)  # seen is 0 for an untested pair
+    return {label for (label, pair), chance in rows if chance > rate and again.seen[pair] > 0}
+
+
 def _search(drawn: Sequence[Screen], draws: int) -> _Search:
+    """Compare answers with the posterior; screens whose posterior is a search are left out."""
     weighed = [(screen, held) for screen in drawn if (held := belief(screen.state)).exact]
     answers = _Answers([(screen.state, held) for screen, held in weighed], draws)
     facts, named = zip(*(_facts(screen) for screen, _ in weighed), strict=True)
     names, columns = _common(facts)
     rows = answers.of_columns(columns)
     labels = [f"{name} and {answer}" for name in names for answer in answers.names]
-    # The first column is the fact ``all``.
+    # The first column is the fact ``all``; row 0 is the truth.
     own, others = np.abs(rows[0, :1]).max(), np.abs(rows[1:, :1]).max(axis=(1, 2))
     pointers = {
         path: {at: row[path] for at, row in enumerate(named) if path in row}
@@ -129,7 +132,7 @@ def _facts(screen: Screen) -> tuple[_Facts, dict[str, int]]:
     """(values of features, the service that the text of a field names), both by name."""
     topology = screen.state.incident.topology
     by_path: dict[str, list[Any]] = defaultdict(list)
-    facts: _Facts = {"all": True}
+    facts: _Facts = {"all": True}  # comes first, see _search
     for path, value in screen.leaves:
         by_path[path].append(value)
         for word in re.split(r"[\W\d]+", value) if isinstance(value, str) else ():
@@ -157,6 +160,7 @@ def _common(facts: Sequence[_Facts]) -> tuple[list[str], Floats]:
         item for item, times in counts.items() if low <= times <= high or item == ("all", True)
     ]
     columns = np.array([[row.get(name) == value for name, value in chosen] for row in facts])
+    # In reverse, so that the first of equal columns stays.
     distinct = {column.tobytes(): at for at, column in reversed([*enumerate(columns.T)])}
     kept = sorted(distinct.values())
     return [f"{chosen[at][0]} {chosen[at][1]}" for at in kept], columns[:, kept].astype(float)
@@ -201,7 +205,7 @@ class _Answers:
     def _of(
         self, hypothesis: Hypothesis, teams: Sequence[str], severity: Severity | None = None
     ) -> list[int]:
-        """The indices of the answers under a hypothesis, and of a severity, if given."""
+        """Distinct indices (for ``+=``) of the answers under a hypothesis, and of a severity."""
         rank = [] if severity is None else [severity]
         names = {*teams, *(kind for kind, _ in hypothesis.faults), *rank}
         roots = {self._roots + service for _, service in hypothesis.faults}

@@ -76,8 +76,9 @@ def _escalation(state: State) -> Hashable:
 
 
 def _early_fixes(state: State) -> Hashable:
-    left = paging.unapproved_fix(state)
-    return state.facts.paged_at is not None, _fixes(state), left and left[0]
+    discount = paging.unapproved_fix(state)
+    factor = None if discount is None else discount[0]
+    return state.facts.paged_at is not None, _fixes(state), factor
 
 
 #: The facts that each rule reads, beside the tick and why the incident closed. Those of the gates
@@ -170,19 +171,21 @@ class Situations:
 
     def search(self) -> Searched:
         """Follow every class of action from every situation, each from its earliest state."""
+        # Each action costs a tick, so layer after layer finds the earliest state of a situation.
         start = initial_state(self.incident)
-        seen, layer, nodes = [start], [start], {self.of(start)}
+        states, layer, situations = [start], [start], {self.of(start)}
         while layer:
             following = []
             for state, action in product(layer, self.classes.values()):
                 after = transition(state, action)
                 there = self.of(after)
-                if there not in nodes:
-                    nodes.add(there)
+                if there not in situations:
+                    situations.add(there)
                     following.append(after)
-            seen += following
+            states += following
             layer = [state for state in following if not state.is_closed]
-        scored = [Scored(score(state, self.rubric), state) for state in seen]
+        scored = [Scored(score(state, self.rubric), state) for state in states]
         misrouted = (row for row in scored if row.state.facts.wrong_pages)
         worth = attrgetter("score")
-        return Searched(max(scored, key=worth), max(misrouted, key=worth, default=None), len(seen))
+        best = max(scored, key=worth)
+        return Searched(best, max(misrouted, key=worth, default=None), len(states))

@@ -48,6 +48,7 @@ class Subject:
     draw: Draw
     rubric: Rubric
     oracle: Oracle = perfect_actions
+    #: Drawn incidents. ``attrs.evolve`` makes it anew, which the check of determinism needs.
     _drawn: dict[tuple[str, int], Incident] = attrs.field(factory=dict, init=False, repr=False)
 
     def incident(self, split: str, number: int) -> Incident:
@@ -70,9 +71,10 @@ class Subject:
 
     def _has(self, split: str) -> bool:
         try:
-            return bool(self.incident(split, 0))
+            self.incident(split, 0)
         except (LogTriageError, LookupError, ValueError):
             return False
+        return True
 
     @property
     def has_own_oracle(self) -> bool:
@@ -109,7 +111,7 @@ class Work:
     _kept: dict[Any, Any] = attrs.field(factory=dict, init=False, repr=False)
 
     def shared(self, make: "Callable[[Work], _Shared]") -> _Shared:
-        """The result of ``make(self)``, which is called once."""
+        """The result of ``make(self)``, a function or class of a module; it is called once."""
         if make not in self._kept:
             self._kept[make] = make(self)
         return self._kept[make]  # type: ignore[no-any-return]
@@ -139,7 +141,7 @@ def subject_of(
     if isinstance(task, Subject):
         changes: dict[str, Any] = {"rubric": rubric, "oracle": oracle}
         changes = {name: new for name, new in changes.items() if new is not None}
-        return attrs.evolve(task, **changes) if changes else task  # itself, with drawn incidents
+        return attrs.evolve(task, **changes) if changes else task  # which keeps what it drew
     draw: Any
     if isinstance(task, str | TaskSpec):
         spec = task_of(task, world)
@@ -152,6 +154,6 @@ def subject_of(
             f"incident, got {type(task).__name__}"
         )
     subject = Subject(name, draw, rubric or TRIAGE_3, oracle or perfect_actions)
-    if rubric is None:  # the incidents name it
+    if rubric is None:  # the incidents name it; TRIAGE_3 only stood in until one was drawn
         return attrs.evolve(subject, rubric=rubric_of(subject.incident("test", 0)))
     return subject

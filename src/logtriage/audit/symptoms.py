@@ -59,17 +59,16 @@ def judged_unseen(rows: Mapping[str, Fraction], most: float) -> Outcome:
     """The outcome: none of ``rows``, the chance to stay unseen by fault, may exceed ``most``."""
     worst = sorted(rows, key=lambda fault: -rows[fault])
     above = [fault for fault in worst if rows[fault] > most]
-    named = ", ".join(
-        f"{fault} ({float(rows[fault]):.2g})" for fault in above[:_NAMED] or worst[:1]
-    )
+    examples = above[:_NAMED] or worst[:1]
+    named = ", ".join(f"{fault} ({float(rows[fault]):.2g})" for fault in examples)
     more = f" and {len(above) - _NAMED:,} more" if len(above) > _NAMED else ""
+    lead = f"of {len(rows):,} faults none stays unseen more often than {most:g}; most often {named}"
+    if above:
+        may = "faults may show neither at the edge nor in alerts"
+        lead = f"{len(above):,} of {len(rows):,} {may}: {named}{more}"
     return judged(
         not above,
-        f"{len(above):,} of {len(rows):,} faults may show neither at the edge nor in alerts: "
-        f"{named}{more}"
-        if above
-        else f"of {len(rows):,} faults none stays unseen more often than {most:g}; most often "
-        f"{named}",
+        lead,
         faults=len(rows),
         unseen={fault: float(rows[fault]) for fault in above},
         threshold=most,
@@ -85,6 +84,7 @@ def chances(
     rows = {}
     for fault in prior(setting, topology, held).hypotheses:
         if fault.faults:
+            # Alerts do not depend on the severity, so its mean is of the edge alone.
             calm = (_edge_calm(setting, rank, fault, horizon) for rank in ranks)
             mixed = sum(map(mul, setting.severities, calm), start=Fraction(0)) / whole
             rows[fault] = _no_alert(setting, topology, fault, horizon) * mixed
@@ -92,15 +92,18 @@ def chances(
 
 
 def _edge_calm(setting: Setting, severity: int, fault: Hypothesis, horizon: int) -> Fraction:
+    """The chance that every scrape of the edge is usual under a severity (0, 1, 2)."""
     first, starts = errors_first(setting.world, fault), range(0, horizon, SCRAPE)
     calm = Fraction(0)
     for sign, weight in zip(*edge_signs(setting, severity, first), strict=True):
-        usual = (edge_reading(setting, severity, sign, start)[0] for start in starts)
-        calm += prod((Fraction(each, FULL) for each in usual), start=Fraction(weight, FULL))
+        # Token 0 is the usual one.
+        usual = (Fraction(edge_reading(setting, severity, sign, at)[0], FULL) for at in starts)
+        calm += prod(usual, start=Fraction(weight, FULL))
     return calm
 
 
 def _no_alert(setting: Setting, topology: Topology, fault: Hypothesis, horizon: int) -> Fraction:
+    """The chance that no service that the fault reaches alerts before the horizon."""
     last, quiet = instant_of(horizon - 1), Fraction(1)
     for service, condition in affected(setting.world, topology, fault).items():
         reader = Reader(setting, places(topology)[service], (condition,))

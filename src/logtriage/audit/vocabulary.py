@@ -67,7 +67,7 @@ IDLE: Final = Malformed("", reason="does nothing")
 def vocabulary(topology: Topology) -> tuple[Action, ...]:
     """All actions of a topology, each field varied alone; impacts up to :data:`IMPACTS` calls."""
     calls = [(service.name, called) for service in topology.services for called in service.calls]
-    silent: tuple[Action, ...] = (
+    plain: tuple[Action, ...] = (
         *all_actions(topology),
         *map(ClassifyFault, FAULT_CATEGORIES),
         *(ReportImpact(calls[: 1 + more]) for more in range(min(IMPACTS, len(calls)))),
@@ -76,7 +76,8 @@ def vocabulary(topology: Topology) -> tuple[Action, ...]:
         Report("nothing to report"),
         Wait(),
     )
-    return tuple(dict.fromkeys(word for action in silent for word in (action, *variations(action))))
+    varied = (each for action in plain for each in (action, *variations(action)))
+    return tuple(dict.fromkeys(varied))
 
 
 def variations(action: Action) -> Iterator[Action]:

@@ -118,11 +118,11 @@ class _Work:
 
 def _twins(work: _Work) -> Outcome:
     pairs = sorted(twins(work.world), key=lambda pair: not pair.differ)  # harmful ones first
-    named = "; ".join(
-        f"{pair} show the same"
-        + (f" and ask for another {' and '.join(pair.differ)}" if pair.differ else "")
-        for pair in pairs[:_NAMED]
-    )
+    sentences = []
+    for pair in pairs[:_NAMED]:
+        harm = f" and ask for another {' and '.join(pair.differ)}" if pair.differ else ""
+        sentences.append(f"{pair} show the same{harm}")
+    named = "; ".join(sentences)
     more = f" and {len(pairs) - _NAMED:,} more" if len(pairs) > _NAMED else ""
     return judged(
         not any(pair.differ for pair in pairs),
@@ -135,7 +135,7 @@ def _hidden_faults(work: _Work) -> Outcome:
     rows: dict[str, Fraction] = {}
     for subject in work.subjects:
         first = subject.incident("test", 0)
-        assert first.setting is not None, "every subject was looked at"
+        assert first.setting is not None, "check_world refuses other subjects"
         if not first.setting.several:
             chances_of = chances(first.setting, first.topology, first.held, first.horizon)
             for fault, chance in chances_of.items():
@@ -147,14 +147,18 @@ def _hidden_faults(work: _Work) -> Outcome:
 
 def _prompt(work: _Work) -> Outcome:
     limits, rows = work.limits, dict[str, tuple[int, int]]()
+
+    def excess(row: tuple[int, int]) -> int:
+        characters, services = row
+        return characters - limits.prompt_service * services
+
     for subject in work.subjects:
         drawn = subject.incidents("test", work.sizes.models)
-        lengths = [
-            (len(system_prompt(with_worth(incident))), len(topology))
-            for topology, incident in {incident.topology: incident for incident in drawn}.items()
-        ]
-        rows[subject.name] = max(lengths, key=lambda row: row[0] - limits.prompt_service * row[1])
-    name = max(rows, key=lambda task: rows[task][0] - limits.prompt_service * rows[task][1])
+        by_topology = {incident.topology: incident for incident in drawn}  # one of each
+        prompts = (system_prompt(with_worth(incident)) for incident in by_topology.values())
+        lengths = zip(map(len, prompts), map(len, by_topology), strict=True)
+        rows[subject.name] = max(lengths, key=excess)
+    name = max(rows, key=lambda task: excess(rows[task]))
     characters, services = rows[name]
     wanted = limits.prompt + limits.prompt_service * services
     return judged(
@@ -170,15 +174,12 @@ def _prompt(work: _Work) -> Outcome:
 def _full_look(work: _Work) -> Outcome:
     table = confusions(work.incidents(work.sizes.looks), work.step)
     left = ", ".join(f"{row['bits']:.2f} about the {row['about']}" for row in table["doubts"])
-    mixed = sorted(
-        (
-            (row["share"] * share, row["kind"], other)
-            for row in table["rows"]
-            for other, share, another in row["others"]
-            if another and share >= _LEAST_NAMED
-        ),
-        reverse=True,
-    )
+    mixed = []
+    for row in table["rows"]:
+        for other, share, asks_for_another in row["others"]:
+            if asks_for_another and share >= _LEAST_NAMED:
+                mixed.append((row["share"] * share, row["kind"], other))  # of all incidents
+    mixed.sort(reverse=True)
     named = ", ".join(f"{kind} for {other}" for _, kind, other in mixed[:_NAMED])
     return Outcome(
         Verdict.REPORTED,
@@ -207,7 +208,7 @@ def _net_value(work: _Work) -> Outcome:
     )
     evidence: dict[str, Any] = {name: attrs.asdict(value) for name, value in values.items()}
     low, high = values["observer"].net.bounds
-    passed = True if low > 0.0 else False if high <= 0.0 else None
+    passed = None if low <= 0.0 < high else low > 0.0  # None: too few incidents
     few = ", and its interval reaches 0: too few incidents to tell" if passed is None else ""
     return judged(
         passed,

@@ -54,7 +54,8 @@ def twins(world: World) -> tuple[Twins, ...]:
 
 
 def _evidence_of(world: World, kind: Kind, tier: str) -> Mapping[str, Any]:
-    second = world.rules.secondary_fault
+    """All by which a kind may show at a tier; equal for kinds that show the same."""
+    secondary = world.rules.secondary_fault
     shares = {
         sort: {
             token: share
@@ -67,7 +68,7 @@ def _evidence_of(world: World, kind: Kind, tier: str) -> Mapping[str, Any]:
         "signs": {sort: row for sort, row in shares.items() if row},
         "edge": kind.errors_first,
         "load": kind.pours_load,
-        "secondary": second is not None and second.kind == kind.name,
+        "secondary": secondary is not None and secondary.kind == kind.name,
     }
 
 
@@ -90,24 +91,24 @@ def confusions(incidents: Sequence[Incident], on_progress: Callable[[], None]) -
         InvalidInput: for an incident whose probabilities are not known.
     """
     joint: dict[str, dict[str, float]] = {}
-    bits: dict[str, float] = {}
+    missing: dict[str, float] = {}
     doubts: dict[str, list[tuple[float, float]]] = {}
     for incident in incidents:
         held = belief(full_look(incident))
         for about, answer in _answers(held).items():
             shares = _sums_by(held, answer).values()
-            doubts.setdefault(about, []).append(
-                (sum(-p * log2(p) for p in shares) + 0.0, max(shares))  # + 0.0: never -0.0
-            )
+            bits = sum(-p * log2(p) for p in shares) + 0.0  # + 0.0: never -0.0
+            doubts.setdefault(about, []).append((bits, max(shares)))
         kinds = _sums_by(held, _kinds)
         for kind, share in kinds.items():
-            bits[kind] = bits.get(kind, 0.0) - share * log2(share)
+            missing[kind] = missing.get(kind, 0.0) - share * log2(share)
             row = joint.setdefault(kind, {})
-            for other, its in kinds.items():
-                row[other] = row.get(other, 0.0) + share * its
+            for other, its_share in kinds.items():
+                row[other] = row.get(other, 0.0) + share * its_share
         on_progress()
     world = incidents[0].world
-    assert world is not None, "or there had been no belief"
+    assert world is not None, "a belief has a world"
+    # In the order of the world, several faults at once last.
     places = {name: place for place, name in enumerate((*world.kind_names, BENIGN))}
     rows = []
     for kind in sorted(joint, key=lambda name: (places.get(name, len(places)), name)):
@@ -120,22 +121,19 @@ def confusions(incidents: Sequence[Incident], on_progress: Callable[[], None]) -
         rows.append({
             "kind": kind,
             "share": expected / len(incidents),
-            "bits": bits[kind] / expected,
+            "bits": missing[kind] / expected,
             "recognised": joint[kind][kind] / expected,
             "others": sorted(others, key=lambda row: -row[1]),
         })  # fmt: skip
-    means = (
-        (about, fmean(bits for bits, _ in pairs), fmean(likeliest for _, likeliest in pairs))
-        for about, pairs in doubts.items()
-    )
-    return {
-        "incidents": len(incidents),
-        "doubts": [{"about": about, "bits": bits, "right": right} for about, bits, right in means],
-        "rows": rows,
-    }
+    means = []
+    for about, pairs in doubts.items():
+        bits, right = map(fmean, zip(*pairs, strict=True))
+        means.append({"about": about, "bits": bits, "right": right})
+    return {"incidents": len(incidents), "doubts": means, "rows": rows}
 
 
 def _asks_for_another(world: World, kind: str, other: str) -> bool:
+    # Several faults ask for the responses of all, and a benign kind for none.
     if _AND in kind + other or BENIGN in (kind, other):
         return True
     return bool(_differ(world, world.kind(kind), world.kind(other)))

@@ -8,7 +8,7 @@ from logtriage.exporting.tape import Tape
 from logtriage.world.channels import Channel
 from logtriage.world.telemetry import TICK_SECONDS, Alert
 
-_NEVER: Final = "0001-01-01T00:00:00Z"
+_NEVER: Final = "0001-01-01T00:00:00Z"  # Alertmanager's end of an alert that fires
 
 
 def notifications(tape: Tape) -> Iterator[dict[str, Any]]:
@@ -16,7 +16,7 @@ def notifications(tape: Tape) -> Iterator[dict[str, Any]]:
 
     The first comes even without alerts: *none fired* differs from *none were recorded*.
     """
-    before: frozenset[Alert] | None = None
+    before: frozenset[Alert] | None = None  # differs from every set, so the first screen is sent
     for now, screen in tape.screens():
         cells = [cell for cell in screen if cell.channel is Channel.ALERT]
         firing = frozenset(tape.voice.alerts(cells))
@@ -24,7 +24,8 @@ def notifications(tape: Tape) -> Iterator[dict[str, Any]]:
             alerts = [_alert(tape, alert, ended=None) for alert in sorted(firing, key=_order)]
             ended = sorted((before or firing) - firing, key=_order)
             alerts += (_alert(tape, alert, ended=now) for alert in ended)
-            labels = [set(alert["labels"].items()) for alert in alerts] or [set()]
+            labels = [set(alert["labels"].items()) for alert in alerts]
+            common = set.intersection(*labels) if labels else set()
             yield {
                 "version": "4",
                 "groupKey": "{}:{}",
@@ -32,7 +33,7 @@ def notifications(tape: Tape) -> Iterator[dict[str, Any]]:
                 "status": "firing" if firing else "resolved",
                 "receiver": "webhook",
                 "groupLabels": {},
-                "commonLabels": dict(sorted(set.intersection(*labels))),
+                "commonLabels": dict(sorted(common)),
                 "commonAnnotations": {},
                 "externalURL": "http://alertmanager.example.org",
                 "alerts": alerts,
@@ -45,6 +46,7 @@ def _order(alert: Alert) -> tuple[int, str, str]:
 
 
 def _alert(tape: Tape, alert: Alert, ended: int | None) -> dict[str, Any]:
+    """An alert of a notification; ``ended`` is the tick at which it no longer fires, or None."""
     team = tape.incident.directory[tape.simulation.topology.index(alert.service)]
     return {
         "status": "firing" if ended is None else "resolved",

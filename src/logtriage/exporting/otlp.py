@@ -9,7 +9,7 @@ from logtriage.exporting.tape import Tape
 from logtriage.world.channels import DOWN, SPANS, Channel, named_service
 from logtriage.world.figures import Figures, by_slot
 from logtriage.world.spans import Scale
-from logtriage.world.telemetry import TICK_SECONDS, EdgePanel, LogLine
+from logtriage.world.telemetry import TICK_SECONDS, EdgePanel
 
 Json = dict[str, Any]
 #: Index of a service, and a log record, metric or span of it.
@@ -22,10 +22,11 @@ Readings = tuple[int, str, Sequence[int], Sequence[str]]
 SEVERITIES: Final = {"INFO": 9, "WARN": 13, "ERROR": 17, "FATAL": 21}
 _SCOPE: Final = {"name": "logtriage", "version": version("logtriage")}
 _SERVER, _CLIENT, _ERROR = 2, 3, 2  # kinds of a span, code of its status
-_ON_THE_WAY_MS: Final = 1
+_ON_THE_WAY_MS: Final = 1  # the server's span of a call ends this much before the client's
 
 
 def _attributes(**texts: str) -> list[Json]:
+    """Attributes with these texts; an underscore in a name stands for a dot."""
     return [
         {"key": key.replace("_", "."), "value": {"stringValue": text}}
         for key, text in texts.items()
@@ -50,27 +51,21 @@ def log_lines(tape: Tape) -> Iterator[Json]:
     voice, index = tape.voice, tape.simulation.topology.index
     for now, screen in tape.screens():
         if not now:
-            changes = voice.changes([cell for cell in screen if cell.channel is Channel.CHANGE])
-            records = [
-                (
-                    index(change.service),
-                    _record(tape, -60 * change.minutes_ago, "INFO", change.detail)
-                    | {"eventName": f"change.{change.kind}"},
-                )
-                for change in changes
-            ]
+            records = []
+            for change in voice.changes([row for row in screen if row.channel is Channel.CHANGE]):
+                record = _record(tape, -60 * change.minutes_ago, "INFO", change.detail)
+                record["eventName"] = f"change.{change.kind}"
+                records.append((index(change.service), record))
             yield from _line(tape, records, "Logs", "logRecords")
-        lines: dict[tuple[int, str, str], LogLine] = {}
-        for line in voice.lines(
-            [
-                cell
-                for cell in screen
-                if cell.channel in (Channel.WINDOW, Channel.LOGS)
-                and cell.token != DOWN
-                and (cell.start == now or not now)  # earlier ones stand in earlier screens
-            ]
-        ):
-            lines[line.second, line.service, line.message] = line
+        cells = [
+            cell
+            for cell in screen
+            if cell.channel in (Channel.WINDOW, Channel.LOGS)
+            and cell.token != DOWN
+            and (cell.start == now or not now)  # earlier ones stand in earlier screens
+        ]
+        # A line of the window may be among the requested lines, too.
+        lines = {(line.second, line.service, line.message): line for line in voice.lines(cells)}
         records = [
             (index(line.service), _record(tape, line.second, line.level, line.message))
             for _, line in sorted(lines.items())
@@ -94,10 +89,10 @@ def metric_lines(tape: Tape) -> Iterator[Json]:
     """A line for each half minute of the calm time before the incident, then for each tick."""
     voice, gauges = tape.voice, tape.voice.world.tokens.gauges
     for second in tape.calm:
-        start = [second // TICK_SECONDS]
-        panel = voice.edge_over(start, [voice.world.edge_tokens[0]])  # the usual token
+        starts = [second // TICK_SECONDS]
+        panel = voice.edge_over(starts, [voice.world.edge_tokens[0]])  # the usual token
         usual = [
-            (service, gauge.name, start, [gauge.ordinary])
+            (service, gauge.name, starts, [gauge.ordinary])
             for service in range(len(tape.names))
             for gauge in gauges
         ]
@@ -120,29 +115,26 @@ def readings(
     """
     world, tier = voice.world, voice.topology.services[service].tier
     rows = voice.series(service, gauge, starts, tokens)
-    for line, series in zip(world.readings_at(gauge, tier), rows, strict=True):
-        yield line.metric.name, line.metric.unit, float(series.values[-1])
+    for shown, series in zip(world.readings_at(gauge, tier), rows, strict=True):
+        yield shown.metric.name, shown.metric.unit, float(series.values[-1])
     for known in world.gauges[gauge].tokens:
         if known.metric:
             yield known.metric, "1", float(known.name == tokens[-1])
 
 
-def _metrics(tape: Tape, second: int, said: Iterable[Readings], panel: EdgePanel) -> Iterator[Json]:
+def _metrics(tape: Tape, second: int, read: Iterable[Readings], panel: EdgePanel) -> Iterator[Json]:
+    """The line of a second: the metrics of all gauges that were read, and those of the edge."""
     at, edge = str(tape.nano(second)), tape.simulation.topology.edges[0]
-    metrics = [(read[0], metric) for read in said for metric in readings(tape.voice, *read)]
+    metrics: list[tuple[int, Metric]] = []
+    for service, gauge, starts, tokens in read:
+        named = readings(tape.voice, service, gauge, starts, tokens)
+        metrics += ((service, metric) for metric in named)
     metrics.append((edge, ("edge.errors", "%", panel.error_bp / 100)))
     metrics.append((edge, ("edge.latency.p99", "ms", float(panel.p99_ms))))
-    items = [
-        (
-            service,
-            {
-                "name": name,
-                "unit": unit,
-                "gauge": {"dataPoints": [{"timeUnixNano": at, "asDouble": value}]},
-            },
-        )
-        for service, (name, unit, value) in metrics
-    ]
+    items = list[Item]()
+    for service, (name, unit, value) in metrics:
+        point = {"timeUnixNano": at, "asDouble": value}
+        items.append((service, {"name": name, "unit": unit, "gauge": {"dataPoints": [point]}}))
     yield from _line(tape, items, "Metrics", "metrics")
 
 
@@ -152,15 +144,13 @@ def trace_lines(tape: Tape) -> Iterator[Json]:
     Each service has one trace in a line: a request that it served, and its calls. A service
     without data on time or on errors has no trace.
     """
-    time, errors = (tape.voice.world.spans[name].ordinary for name in SPANS)
+    usual_time, usual_errors = (tape.voice.world.spans[name].ordinary for name in SPANS)
     services = range(len(tape.names))
     for second in tape.calm:
-        start = second // TICK_SECONDS
-        spans = [
-            span
-            for row in services
-            for span in _trace(tape, second, row, *_read(tape, row, [start], [time], {}), errors)
-        ]
+        tick, spans = second // TICK_SECONDS, list[Item]()
+        for service in services:
+            total, waits = _durations(tape, service, [tick], [usual_time], {})
+            spans += _trace(tape, second, service, total, waits, usual_errors)
         yield from _line(tape, spans, "Spans", "spans")
     for now, screen in tape.screens():
         cells = [cell for cell in screen if cell.channel is Channel.TRACES and cell.token != DOWN]
@@ -171,12 +161,13 @@ def trace_lines(tape: Tape) -> Iterator[Json]:
             of_time, of_errors = (read.get((service, slot)) for slot in range(len(SPANS)))
             if of_time and of_errors:
                 starts, tokens = zip(*((cell.start, cell.token) for cell in of_time), strict=True)
-                readings = _read(tape, service, starts, tokens, scale)
-                spans += _trace(tape, TICK_SECONDS * now, service, *readings, of_errors[-1].token)
+                total, waits = _durations(tape, service, starts, tokens, scale)
+                errors = of_errors[-1].token
+                spans += _trace(tape, TICK_SECONDS * now, service, total, waits, errors)
         yield from _line(tape, spans, "Spans", "spans")
 
 
-def _read(
+def _durations(
     tape: Tape, service: int, starts: Sequence[int], tokens: Sequence[str], scale: Scale
 ) -> tuple[int, Mapping[str, int]]:
     """Milliseconds of a request at the last of ``starts``, and of its calls, by callee."""
@@ -184,7 +175,7 @@ def _read(
     total, calls = series.values[-1], tape.simulation.topology.calls[service]
     if tokens[-1] == tape.voice.world.spans[SPANS[0]].ordinary:
         return total, {tape.names[call]: total // (len(calls) + 1) for call in calls}
-    _, waits = parts[-1]
+    _, waits = parts[-1]  # the last run of unusual tokens, which the last token is in
     return total, dict(waits)
 
 
@@ -196,12 +187,12 @@ def _trace(
     # Requests of one tick end one after another, in the order of services.
     end = 1000 * (second - 1) - 10 * service
     trace, own = tape.hex_id(32, second, service), tape.hex_id(16, second, service, "server")
-    failed, failing = errors != usual[SPANS[1]].ordinary, named_service(errors)
+    failed, failing_callee = errors != usual[SPANS[1]].ordinary, named_service(errors)
     begun, no_parent, no_peer = end - total, "", ""
     yield service, _span(tape, trace, own, no_parent, no_peer, begun, end, failed=failed)
     for callee in calls:
         client, server = (tape.hex_id(16, second, service, callee, side) for side in "cs")
-        peer, broken = tape.names[callee], callee == failing
+        peer, broken = tape.names[callee], callee == failing_callee
         until = begun + waits[peer]
         yield service, _span(tape, trace, client, own, peer, begun, until, failed=broken)
         inside = max(begun, until - _ON_THE_WAY_MS)

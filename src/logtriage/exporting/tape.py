@@ -17,7 +17,7 @@ from logtriage.world.telemetry import TICK_SECONDS, EdgePanel
 from logtriage.world.voice import Voice
 
 #: The calm time that is exported first: its length in seconds, and how many minutes before the
-#: onset it ends. No change is that old.
+#: onset it ends. No change is that old (``world.voice``: 10 minutes and ``_LONG_AGO``).
 CALM_SECONDS: Final = 600
 CALM_ENDS: Final = 120
 #: The bounds of the time of tick 0. Between them all times around it fit into 63 bits of Unix
@@ -67,7 +67,7 @@ class Tape:
         return blake2b(text.encode(), digest_size=digits // 2).hexdigest()
 
     def nano(self, second: float) -> int:
-        """Unix nanoseconds of a second after the opening."""
+        """Unix nanoseconds of a second after the opening. A float would have too few digits."""
         return int(self.opened.timestamp()) * 1_000_000_000 + round(second * 1000) * 1_000_000
 
     @property
@@ -79,6 +79,7 @@ class Tape:
     def screens(self) -> Iterator[tuple[int, tuple[Evidence, ...]]]:
         """(tick, its evidence) for each tick, if all logs, metrics and traces are requested."""
         for now in range(self.incident.horizon):
+            # The screen of a tick answers the requests of the tick before it.
             every = tuple((now - 1, service) for service in range(len(self.names)))
             doings = Doings(logs=every, metrics=every, traces=every)
             yield now, tuple(self.simulation.shown(now, doings))

@@ -20,6 +20,7 @@ from logtriage.recorded.truth import NO_FAULT
 
 #: When an incident opens by default: drawn incidents have no date.
 OPENED: Final = datetime(2031, 5, 6, 10, 0, tzinfo=UTC)
+#: The columns of labels.csv, as ``recorded.importing.labels`` reads them.
 _LABELS: Final = ("id", "opened", "root_cause", "kind", "baseline_start", "baseline_end")
 
 
@@ -38,9 +39,9 @@ def write_otlp(
     """
     tape, folder = Tape.of(incident, opened), Path(out)
     return (
-        _write(folder / "logs.jsonl", log_lines(tape)),
-        _write(folder / "traces.jsonl", trace_lines(tape)),
-        _write(folder / "metrics.jsonl", metric_lines(tape)),
+        _write_rows(folder / "logs.jsonl", log_lines(tape)),
+        _write_rows(folder / "traces.jsonl", trace_lines(tape)),
+        _write_rows(folder / "metrics.jsonl", metric_lines(tape)),
     )
 
 
@@ -51,7 +52,7 @@ def write_alertmanager(
 
     Arguments and errors are those of :func:`write_otlp`.
     """
-    return _write(Path(out) / "alerts.jsonl", notifications(Tape.of(incident, opened)))
+    return _write_rows(Path(out) / "alerts.jsonl", notifications(Tape.of(incident, opened)))
 
 
 def write_labels(incident: Incident, path: str | PathLike[str], opened: datetime = OPENED) -> Path:
@@ -80,15 +81,15 @@ def write_labels(incident: Incident, path: str | PathLike[str], opened: datetime
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_LABELS)
     writer.writerow((f"drawn/{plain_name(incident.id)}", at, roots, kind, since, until))
-    return _replace(Path(path), [text.getvalue()])
+    return _write_texts(Path(path), [text.getvalue()])
 
 
-def _write(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
+def _write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
     lines = (json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
-    return _replace(path, (f"{line}\n" for line in lines))
+    return _write_texts(path, (f"{line}\n" for line in lines))
 
 
-def _replace(path: Path, texts: Iterable[str]) -> Path:
+def _write_texts(path: Path, texts: Iterable[str]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as file:
         file.writelines(text.encode() for text in texts)

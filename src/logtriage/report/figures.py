@@ -43,11 +43,11 @@ class Cell:
     @property
     def stacked(self) -> tuple[tuple[str, float, float], ...]:
         """(name, start, width) of a bar per criterion, in points; negative ones lie left of 0."""
-        rows, ends = [], {False: 0.0, True: 0.0}
+        rows, ends = [], {False: 0.0, True: 0.0}  # where the bars so far end, right and left of 0
         for name, points in self.points.items():
-            negative = points < 0
-            rows.append((name, min(ends[negative], ends[negative] + points), abs(points)))
-            ends[negative] += points
+            left = points < 0
+            begin, ends[left] = ends[left], ends[left] + points
+            rows.append((name, min(begin, ends[left]), abs(points)))
         return tuple(rows)
 
     @property
@@ -61,17 +61,15 @@ def cells_of(run: Run) -> tuple[Cell, ...]:
     played: dict[tuple[str, str], list[Episode]] = defaultdict(list)
     for episode in run.episodes:
         played[episode.grade.task, episode.policy].append(episode)
-    cells = [
-        _cell(row, [one for policy in row.policies for one in played.get((row.task, policy), ())])
-        for row in run.rows
-    ]
+    cells = []
+    for row in run.rows:
+        episodes = [episode for policy in row.policies for episode in played[row.task, policy]]
+        cells.append(_cell(row, episodes))
     names = criterion_names(cells)
-    return tuple(
-        attrs.evolve(
-            cell, points={name: cell.points[name] for name in names if name in cell.points}
-        )
-        for cell in cells
-    )
+    for place, cell in enumerate(cells):
+        points = {name: cell.points[name] for name in names if name in cell.points}
+        cells[place] = attrs.evolve(cell, points=points)
+    return tuple(cells)
 
 
 def criterion_names(cells: Iterable[Cell]) -> tuple[str, ...]:
@@ -80,7 +78,8 @@ def criterion_names(cells: Iterable[Cell]) -> tuple[str, ...]:
 
 
 def _cell(row: Row, episodes: list[Episode]) -> Cell:
-    scored = [(each, score) for each in episodes if (score := each.grade.score) is not None]
+    with_scores = ((episode, episode.grade.score) for episode in episodes)
+    scored = [(episode, score) for episode, score in with_scores if score is not None]
     attempts = Counter(episode.incident.id for episode, _ in scored)
     count = max(1, len(attempts))
     bins = [0.0] * BINS
@@ -103,7 +102,7 @@ def _cell(row: Row, episodes: list[Episode]) -> Cell:
             place = place_of(episode.incident, name)
             if place is not None:
                 places[place] += 1 / len(declared)
-    faults = round(fsum(places.values()))
+    faults = round(fsum(places.values()))  # each episode whose incident has a root added 1 in all
     return Cell(
         task=row.task,
         policy=row.agent,

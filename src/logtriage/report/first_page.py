@@ -26,7 +26,8 @@ from logtriage.report.text import (
 
 #: How many colours criteria have, ``--c0`` and on; further criteria reuse them.
 CRITERION_COLOURS: Final = 10
-#: The bins summed up in each column of the table of scores: up to 0.05, 0.5, 0.9 and 1.
+#: The bins (of ``figures.BINS``, 20) in each column of the table of scores, whose head is in
+#: :func:`_plot`: up to 0.05, 0.5, 0.9 and 1.
 _SPANS: Final = (slice(0, 1), slice(1, 10), slice(10, 18), slice(18, None))
 #: Decimal places of a share of a plot's width or height.
 _PLACES: Final = 4
@@ -81,9 +82,9 @@ def _facts(run: Run) -> Iterable[tuple[str, str]]:
         yield "split", f"{spec.split}{f' (seal {manifest.seal})' if manifest.seal else ''}"
     start = f", from number {spec.start}" if spec.start else ""
     runs = " in all runs" if run.bases else ""
-    each = " to ".join(map(str, sorted({min(run.planned), max(run.planned)})))
-    each = "" if spec.incidents else f" ({each} per task and policy{start})"
-    yield "episodes", f"{len(run.episodes)}{runs}{each}"
+    least_and_most = sorted({min(run.planned), max(run.planned)})
+    each = f" ({' to '.join(map(str, least_and_most))} per task and policy{start})"
+    yield "episodes", f"{len(run.episodes)}{runs}{'' if spec.incidents else each}"
     if run.left_out:
         told = f"{counted(run.left_out, 'bad line')} had no grade when the run was made"
         yield "left out", f"{told}; no figure counts them"
@@ -127,6 +128,8 @@ def _losses(run: Run) -> dict[str, Any] | None:
 
 
 def _part(field: str) -> Callable[[Row], str]:
+    """The text of a part of the grade; only hardness, which is no gain, has no sign."""
+
     def text(row: Row) -> str:
         if row.losses is None:
             return NO_FIGURE
@@ -137,6 +140,8 @@ def _part(field: str) -> Callable[[Row], str]:
 
 
 def _calls(field: str) -> Columns:
+    """Columns on the pages or root causes (a field of ``Row.losses``) that were decided."""
+
     def text(write: Callable[[Calls], str]) -> Callable[[Row], str]:
         return lambda row: write(getattr(row.losses, field)) if row.losses else NO_FIGURE
 
@@ -148,17 +153,10 @@ def _calls(field: str) -> Columns:
 
 
 def _table(run: Run, name: str, title: str, note: str, columns: Columns) -> dict[str, Any]:
-    groups = [
-        [
-            task,
-            [
-                [clean(row.agent), *(text(row) for _, text in columns)]
-                for row in run.rows
-                if row.task == task
-            ],
-        ]
-        for task in run.tasks
-    ]
+    groups = []
+    for task in run.tasks:
+        rows = [row for row in run.rows if row.task == task]
+        groups.append([task, [[clean(row.agent), *(t(row) for _, t in columns)] for row in rows]])
     head = ["agent", *(words for words, _ in columns)]
     return {"id": name, "title": title, "note": note, "head": head, "groups": groups}
 

@@ -46,8 +46,8 @@ class Game:
         choices: dict[str, list[str]] = {}
         incident = self.state.incident
         for action in all_actions(incident.topology, hand_over=incident.takes_hand_over):
-            values = choices.setdefault(action_name(action), [])
-            if (value := action_value(action)) is not None:
+            values, value = choices.setdefault(action_name(action), []), action_value(action)
+            if value is not None:
                 values.append(value)
         return json.dumps(
             {

@@ -40,7 +40,7 @@ class PageCache:
         self._saved = len(self._data)
 
     def get(self, key: str, make: Callable[[], Any]) -> Any:
-        """The JSON data of a key, made if it is not there yet."""
+        """The JSON data of a key, made if it is not there yet. Callers never change it."""
         if key not in self._data:
             self._data[key] = make()
         return self._data[key]
@@ -56,7 +56,7 @@ class PageCache:
 
 @lru_cache(maxsize=1)
 def source_hash_now() -> str:
-    """A hash of the sources that beliefs, questions and this data come from."""
+    """A hash of the sources that beliefs, explanations and their data for a page come from."""
     rooms = (PACKAGE / "policies", PACKAGE / "report" / "replay")
     return hash_of(
         [*sources(PACKAGE), *(path for room in rooms for path in sorted(room.glob("*.py")))]

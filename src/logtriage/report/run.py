@@ -122,8 +122,8 @@ class Run:
         for base, name in self._runs[1:]:
             for rival, policy in compare.pairs_of(base, self.loaded):
                 if (change := _change(base, self.loaded, rival, policy)) is not None:
-                    ours = [self._named(self.name, one) for one in policies_of(self.loaded, policy)]
-                    theirs = [self._named(name, one) for one in policies_of(base, rival)]
+                    ours = [self._named(self.name, own) for own in policies_of(self.loaded, policy)]
+                    theirs = [self._named(name, other) for other in policies_of(base, rival)]
                     yield ours, theirs, change
 
     @property

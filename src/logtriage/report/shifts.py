@@ -54,7 +54,6 @@ _STYLE: Final = (
     "line.alert{stroke:#c60;stroke-width:3}rect{stroke:#777}summary{cursor:pointer}"
     ".wide{overflow-x:auto}svg{display:block}"
 )
-_NONE: Final = ' class="none"'
 _LEGEND: Final = (
     "Time runs to the right, in ticks. A bar is an incident from its first alert to its end, the "
     "fuller of colour the better its grade; its upper edge is orange while an alert fires. A line "
@@ -75,22 +74,22 @@ def write_timelines(run: Path, out: Path, *, beliefs: int = MAX_BELIEFS) -> int:
     incidents = out.with_name(f"{out.stem}-incidents.html")
     failed = Counter[str]()
     for record in read_shifts(shifts_file(run)):
-        policy, broken = record["policy"], record["error"]
+        policy, error = record["policy"], record["error"]
         state, firing = _replay(record["shift"], record["actions"])
         graded = grade(state)
         scores = grades.setdefault(policy, [])
-        if broken is not None:
+        if error is not None:
             failed[policy] += 1
         else:
             scores.append(graded.score)
-        shown.append(_timeline(policy, state, graded, firing, quote(incidents.name), broken))
+        shown.append(_timeline(policy, state, graded, firing, quote(incidents.name), error))
         for alone in state.states:
             if alone.history:
-                episodes.append(_as_episode(policy, alone, broken))
+                episodes.append(_as_episode(policy, alone, error))
     means = "".join(
-        f"<li>{escape(policy)}: mean grade {number(fmean(each) if each else None)} of "
-        f"{counted(len(each), 'shift')}, {failed[policy]} unscored</li>"
-        for policy, each in grades.items()
+        f"<li>{escape(policy)}: mean grade {number(fmean(scores) if scores else None)} of "
+        f"{counted(len(scores), 'shift')}, {failed[policy]} unscored</li>"
+        for policy, scores in grades.items()
     )
     page = (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Shifts</title>'
@@ -103,11 +102,11 @@ def write_timelines(run: Path, out: Path, *, beliefs: int = MAX_BELIEFS) -> int:
     return len(shown)
 
 
-def _as_episode(policy: str, state: State, broken: str | None) -> Episode:
+def _as_episode(policy: str, state: State, error: str | None) -> Episode:
     """An incident of a shift as an episode; a wait stands for the ticks after its last action."""
     if state.tick > state.history[-1][0] + 1:  # ticks passed after its last action
         state = attrs.evolve(state, history=(*state.history, (state.tick - 1, Wait())))
-    graded = grade_alone(state) if broken is None else unscored(state.incident, broken)
+    graded = grade_alone(state) if error is None else unscored(state.incident, error)
     return Episode(policy, state.incident, transcript_of(state, agent=policy), graded)
 
 
@@ -130,12 +129,14 @@ def _timeline(
     graded: ShiftGrade,
     firing: Mapping[str, list[int]],
     replays: str,
-    broken: str | None,
+    error: str | None,
 ) -> str:
-    scored = broken is None
-    pairs = zip(graded.incidents, state.states, strict=True)
+    """The timeline of a shift; ``replays`` is the page of its incidents, ``error`` the policy's."""
+    scored = error is None
     link = f"{replays}#/e/{quote(policy, safe='')}"
-    lines = "".join(_row(at, state, *pair, firing, link, scored) for at, pair in enumerate(pairs))
+    lines = []
+    for place, (row, alone) in enumerate(zip(graded.incidents, state.states, strict=True)):
+        lines.append(_row(place, state, row, alone, firing, link, scored))
     height = _ROW * (len(graded.incidents) + 2)
     width = _LEFT + _TICK * state.shift.task.ticks + _AFTER
     reasons = "".join(
@@ -144,12 +145,12 @@ def _timeline(
         for row in graded.incidents
     )
     left = "" if state.is_over else f", left at tick {state.tick}"
-    told = f"{number(graded.score)}{left}" if scored else f"not scored: {broken}"
+    outcome = f"{number(graded.score)}{left}" if scored else f"not scored: {error}"
     title = "<summary>Why each incident earned what it did</summary>"
     return (
-        f"<h2>{escape(policy)} on {escape(graded.shift)}: {escape(told)}</h2>"
+        f"<h2>{escape(policy)} on {escape(graded.shift)}: {escape(outcome)}</h2>"
         f'<div class="wide"><svg width="{width}" height="{height}" role="img" '
-        f'aria-label="timeline">{"".join(_axis(state, height))}{lines}</svg></div>'
+        f'aria-label="timeline">{"".join((*_axis(state, height), *lines))}</svg></div>'
         f"{f'<details>{title}<ul>{reasons}</ul></details>' if scored else ''}"
     )
 
@@ -167,7 +168,7 @@ def _axis(state: ShiftState, height: int) -> Iterator[str]:
 
 
 def _row(
-    at: int,
+    place: int,
     shift: ShiftState,
     graded: IncidentGrade,
     state: State,
@@ -175,10 +176,11 @@ def _row(
     link: str,
     scored: bool,
 ) -> str:
+    """The row of an incident, as :data:`_LEGEND` says; ``link`` leads to the policy's replays."""
     score = graded.grade.score if scored else None
     arrived, system = graded.arrived_at, graded.system
     end = arrived + (state.closed_at or state.tick)
-    top = _ROW * (at + 1)
+    top = _ROW * (place + 1)
     opacity = 0.08 + 0.8 * (score or 0.0)
     name = f'<text x="0" y="{top + 15}">{escape(system)}</text>'
     if state.history:
@@ -189,26 +191,21 @@ def _row(
         f'fill="#2a7" fill-opacity="{opacity:.2f}"><title>{escape(graded.reason)}</title></rect>',
     ]
     for tick in firing.get(system, ()):
-        parts.append(
-            f'<line class="alert" x1="{_x(tick)}" x2="{_x(tick + 1)}" y1="{top + 3}" '
-            f'y2="{top + 3}"/>'
-        )
-    deeds = []
+        ends = f'x1="{_x(tick)}" x2="{_x(tick + 1)}" y1="{top + 3}" y2="{top + 3}"'
+        parts.append(f'<line class="alert" {ends}/>')
+    decisions = []
     for tick, action in enumerate(shift.history):
         if isinstance(action, On) and action.system == system and tick < end:
             mark = _MARKS.get(type(action.action).__name__)
-            parts.append(
-                f'<path class="deed{"" if mark else " asked"}" d="M{_x(tick) + 2.5} {top + 17}'
-                f'v-{11 if mark else 5}"><title>tick {tick}: {escape(describe(action.action))}'
-                "</title></path>"
-            )
+            sort, tall = ("deed", 11) if mark else ("deed asked", 5)
+            stroke = f'class="{sort}" d="M{_x(tick) + 2.5} {top + 17}v-{tall}"'
+            title = f"<title>tick {tick}: {escape(describe(action.action))}</title>"
+            parts.append(f"<path {stroke}>{title}</path>")
             if mark is not None:
-                deeds.append(f"{mark}{tick - arrived}")
-    text = " ".join(deeds) or "nothing was decided"
-    parts.append(
-        f'<text x="{_x(end) + 8}" y="{top + 15}"{"" if deeds else _NONE}>{text} · '
-        f"{number(score, 2)}</text>"
-    )
+                decisions.append(f"{mark}{tick - arrived}")
+    text = f"{' '.join(decisions) or 'nothing was decided'} · {number(score, 2)}"
+    faint = "" if decisions else ' class="none"'
+    parts.append(f'<text x="{_x(end) + 8}" y="{top + 15}"{faint}>{text}</text>')
     return "".join(parts)
 
 

@@ -32,7 +32,7 @@ _FAR: Final = 3
 BELOW: Final = "below"
 UNRELATED: Final = "unrelated"
 NONE: Final = "none"
-#: ``0`` is the root itself, ``1`` to ``3+`` its callers by the calls between them.
+#: ``0`` is the root itself, ``1`` to ``3+`` its callers by the calls between them (the index).
 PLACES: Final = (*(str(hops) for hops in range(_FAR)), f"{_FAR}+", BELOW, UNRELATED, NONE)
 MEANING: Final = {
     "0": "a root cause",
@@ -93,7 +93,8 @@ def titled(agents: Sequence[str], tasks: Sequence[str]) -> str:
     if not agents:
         return "no episodes"
     names = ", ".join(agents) if len(agents) <= NAMED else f"{len(agents)} agents"
-    return f"{names} on {', '.join(tasks) if len(tasks) <= NAMED else f'{len(tasks)} tasks'}"
+    where = ", ".join(tasks) if len(tasks) <= NAMED else f"{len(tasks)} tasks"
+    return f"{names} on {where}"
 
 
 def line_of(step: "Step") -> str:

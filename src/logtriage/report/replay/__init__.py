@@ -137,8 +137,8 @@ def ranked(episodes: Sequence[Episode]) -> tuple[int, ...]:
     cells: dict[tuple[str, str], list[int]] = defaultdict(list)
     for place, episode in enumerate(episodes):
         cells[episode.grade.task, episode.policy].append(place)
-
-    scores = [-1.0 if (s := episode.grade.score) is None else s for episode in episodes]
+    grades = (episode.grade.score for episode in episodes)
+    scores = [-1.0 if score is None else score for score in grades]
     rows = zip_longest(*(sorted(cell, key=scores.__getitem__) for cell in cells.values()))
     return tuple(place for row in rows for place in row if place is not None)
 
@@ -162,7 +162,7 @@ def _explained(episode: Episode) -> Episode:
         return episode
     graded = episode.grade
 
-    def line() -> str:
+    def line() -> str:  # as text, since the cache keeps JSON
         return encode_explanation(graded, explanation_of(episode.incident, graded)).decode()
 
     cache = episode.cache

@@ -27,11 +27,11 @@ def beliefs(states: Sequence[State], split: RoleSplit | None = None) -> list[dic
     Raises:
         InvalidInput: for an incident whose probabilities are not known.
     """
-    afters = [after.actions for after in (*states[1:], states[-1])]
-    return [
-        _belief(belief(state, split), actions[len(state.actions) :], state)
-        for state, actions in zip(in_turn(states), afters, strict=True)
-    ]
+    rows = []
+    for state, after in zip(in_turn(states), (*states[1:], states[-1]), strict=True):
+        done = after.actions[len(state.actions) :]  # none in the last state
+        rows.append(_belief(belief(state, split), done, state))
+    return rows
 
 
 def _belief(held: Belief, done: Sequence[Action], state: State) -> dict[str, Any]:
@@ -61,7 +61,8 @@ def _belief(held: Belief, done: Sequence[Action], state: State) -> dict[str, Any
     asked = Asked.of(held, (*weighed, *others))
     rows = asked.worths()
     plan = held.best()
-    question = best_of(held, rows[: len(weighed)], asked)  # an observer weighs no others
+    # Rows are in the order of requests, and an observer does not weigh the others.
+    question = best_of(held, rows[: len(weighed)], asked)
     ranked = sorted(rows, key=lambda row: (row.grade, row.bits), reverse=True)
     shown = ranked[:REQUESTS]
     shown += [row for row in ranked[REQUESTS:] if row.request in made]

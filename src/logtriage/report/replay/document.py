@@ -133,7 +133,7 @@ def _chunks(
     *,
     numpy: bool,
 ) -> Iterator[dict[str, Any]]:
-    """Yield chunks; their ``places`` are (index of an episode, its index in the chunk)."""
+    """Yield chunks; the caller takes out ``places``: (index of an episode, index in the chunk)."""
     incidents: dict[str, Any] = {}
     parts: dict[str, tuple[Part, ...]] = {}
     packed: list[Any] = []
@@ -167,7 +167,7 @@ def _row(episode: Episode, data: dict[str, Any]) -> list[Any]:
     """A row of the list of episodes, whose fields ``data.js`` names; ``data`` as in a chunk."""
     graded = episode.grade
     scored = graded.score is not None
-    declared = filter(None, first_declared(states_of(episode)[-1]) if scored else ())
+    declared = first_declared(states_of(episode)[-1]) if scored else ()
     luck = [words for tick in data["belief"] or () for words in tick.get("luck", ())]
     return [
         clean(episode.policy),
@@ -179,7 +179,7 @@ def _row(episode: Episode, data: dict[str, Any]) -> list[Any]:
         graded.ticks if scored else None,
         graded.fault_kind,
         _roots(episode.incident),
-        list(declared),
+        [service for service in declared if service is not None],
         clean(verdict_of(graded, luck)),
     ]
 

@@ -165,7 +165,8 @@ def _screens(
             if reading.odd and text is not None
         }
         texts = render_observation(view).split("\n")
-        marks = [[place, mark] for place, text in enumerate(texts) if (mark := _mark(text, signs))]
+        every = ((place, _mark(text, signs)) for place, text in enumerate(texts))
+        marks = [[place, mark] for place, mark in every if mark]
         drawn = [sparklined(text, onsets.get(text)) for text in texts]
         shown.append([[lines.add(text) for text in drawn], marks])
     return shown
@@ -175,7 +176,10 @@ def _mark(text: str, signs: dict[str, int]) -> int:
     """The mark of a line, or 0. A panel's line may have a title before the text of a reading."""
     if text in signs:
         return signs[text]
-    return next((mark for sign, mark in signs.items() if text.endswith(f" {sign}")), 0)
+    for sign, mark in signs.items():
+        if text.endswith(f" {sign}"):
+            return mark
+    return 0
 
 
 def _view_of(whole: Observation, episode: Episode) -> Observation:
@@ -217,17 +221,17 @@ def _act(
 
 
 def _grade_changes(before: Grade, after: Grade) -> list[list[Any]]:
-    """What an action changed in the grade: criteria by points, gates and discounts."""
+    """What an action changed in the grade: (criterion, points), or (words, None)."""
     old, new = (
         {criterion.name: criterion.score * criterion.weight for criterion in grade.criteria}
         for grade in (before, after)
     )
     changes = {name: new.get(name, 0.0) - old.get(name, 0.0) for name in {**old, **new}}
     rows: list[list[Any]] = [[name, points] for name, points in changes.items() if points]
-    factors = {discount.name: discount.factor for discount in before.discounts}
+    earlier = {discount.name: discount.factor for discount in before.discounts}
     later = {discount.name: discount.factor for discount in after.discounts}
-    for name in {**factors, **later}:
-        was, now = factors.get(name, 1.0), later.get(name, 1.0)
+    for name in {**earlier, **later}:
+        was, now = earlier.get(name, 1.0), later.get(name, 1.0)
         if was != now:
             rows.append([f"{name} × {now:.2f}, no longer × {was:.2f}", None])
     if after.gate != before.gate:
@@ -257,8 +261,8 @@ def waterfall(grades: Sequence[Grade]) -> tuple[Fall, ...]:
     """The steps from 0 to an episode's last grade; ``grades`` has one for each state."""
     last = grades[-1]
     falls = [
-        Fall(one.name, "criterion", one.score * one.weight, one.reason, None, one.score, one.weight)
-        for one in last.criteria
+        Fall(row.name, "criterion", row.score * row.weight, row.reason, None, row.score, row.weight)
+        for row in last.criteria
     ]
     total = sum(fall.points for fall in falls)
     for discount in last.discounts if last.gate is None else ():  # a gate takes everything
@@ -286,6 +290,7 @@ def place_of(fall: Fall, states: Sequence[State]) -> int | None:
     before, after = states[fall.tick : fall.tick + 2]
     acts = after.actions[len(before.actions) :]
     for place in reversed(range(len(acts))):
+        # All roles after it wait, too: they were found to change nothing.
         without = (*acts[:place], *(Wait(),) * (len(acts) - place))
         if _level(grade(transition_jointly(before, without)), fall) != _level(grade(after), fall):
             return place
@@ -294,9 +299,12 @@ def place_of(fall: Fall, states: Sequence[State]) -> int | None:
 
 def _level(graded: Grade, fall: Fall) -> float:
     """The score of a step's criterion, its factor, or whether its gate holds."""
-    rows = {row.name: row.score for row in graded.criteria}  # it may lack one, as after a hand-over
-    rows |= {row.name: row.factor for row in graded.discounts}
-    return rows.get(fall.name, 1.0 if fall.kind == "discount" else graded.gate == fall.name)
+    if fall.kind == "gate":
+        return graded.gate == fall.name
+    if fall.kind == "discount":
+        return {row.name: row.factor for row in graded.discounts}.get(fall.name, 1.0)
+    # A grade may lack a criterion, as after a hand-over.
+    return {row.name: row.score for row in graded.criteria}.get(fall.name, 0.0)
 
 
 def _tick_of(values: Sequence[float]) -> int | None:

@@ -90,7 +90,7 @@ def knowledge(screens: Sequence[Observation]) -> tuple[Knowledge, ...]:
     held = dict.fromkeys(names, UNKNOWN)
     for screen in screens:
         signs = dict.fromkeys(names, 0)
-        asked: dict[str, bool] = {}
+        asked: dict[str, bool] = {}  # whether any requested reading of a service is a sign
         for reading in readings(screen):
             signs[reading.service] += reading.odd
             if reading.asked:
@@ -108,10 +108,6 @@ def knowledge(screens: Sequence[Observation]) -> tuple[Knowledge, ...]:
             if figures:
                 held[name] = SIGNS if stray or held[name] == SIGNS else CALM
         firing = {alert.service for alert in screen.alerts}
-        known.append(
-            Knowledge(
-                tuple(ALERT if name in firing else held[name] for name in names),
-                tuple(signs[name] for name in names),
-            )
-        )
+        now = tuple(ALERT if name in firing else held[name] for name in names)
+        known.append(Knowledge(now, tuple(signs[name] for name in names)))
     return tuple(known)

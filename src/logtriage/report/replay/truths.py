@@ -52,10 +52,8 @@ def _parts_and_words(incident: Incident, hops: list[int]) -> list[tuple[str, str
         return _of_world(telemetry)
     fault = incident.truth.fault
     root = "root cause" if fault is None else fault.kind
-    return [
-        (ROOT, root) if away == 0 else (PATH, "depends on the root") if away > 0 else (WELL, "")
-        for away in hops
-    ]
+    below = {0: (ROOT, root), -1: (WELL, "")}
+    return [below.get(away, (PATH, "depends on the root")) for away in hops]
 
 
 def _of_world(world: Simulation) -> list[tuple[str, str]]:
