@@ -5,6 +5,7 @@ its tick. When the model fails, the episode is unscored with the cause: nobody a
 """
 
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import Any, Final
 
 import attrs
@@ -161,7 +162,7 @@ def _play_together(
     playing, turn = list(attempts), 0
     try:
         table = Batch(model, [attempt.prompt for attempt in playing], chat.stops)
-        while True:
+        for turn in count():
             for attempt, ids in zip(playing, table.ids, strict=True):
                 attempt.full = len(ids) + limit > longest
             rows = [row for row, attempt in enumerate(playing) if not attempt.over]
@@ -177,7 +178,6 @@ def _play_together(
                 ]
             )
             replies = table.reply(draws, limit, decoding.temperature, _barred(model, chat, playing))
-            turn += 1
             for row, (attempt, reply) in enumerate(zip(playing, replies, strict=True)):
                 attempt.add(reply, wrote=True)
                 attempt.cut_off += reply[-1] not in table.stops and not chat.is_notation
