@@ -85,7 +85,7 @@ class FollowingBeliefs:
         self._kernels = TokenKernels(setting, TRIAGE_3)  # only cells are read, with any rubric
         self.beliefs = tuple(
             BeliefBatch(*setting.models, count=len(engine), horizon=setting.task.horizon)
-            for _ in viewers or (None,)
+            for _ in range(1 if viewers is None else len(viewers))
         )
         self._read = np.full(len(engine), -1)  # the tick of each row's screen taken in last
 
