@@ -295,6 +295,7 @@ class _Reader:
         self.input = RoleInput(role, self._layout, model.hypotheses)
 
     def read(self, state: State, seen: Observation) -> Floats:
+        """The network's input (1, D); its reports are those of the screen ``seen``."""
         topology = state.incident.topology
         row = encode_role_tokens(state, self._split, self._role)
         for speaker in self._split.roles:

@@ -162,15 +162,9 @@ class BeliefScreens:
             self._models, self._marginals = models, Marginals(*models)
         marginals = self._marginals.of(np.asarray(weights), worlds)
         team = marginals.team(self._batch.owners(np.arange(len(screen.tick))))
-        parts = [  # in the order of :func:`belief_layout_of`
-            marginals.root,
-            marginals.remedy,
-            team,
-            marginals.kind,
-            marginals.benign,
-            marginals.doubt,
-        ]
-        parts += [np.asarray(acting)[:, np.newaxis]]
+        # In the order of :func:`belief_layout_of`.
+        parts = [marginals.root, marginals.remedy, team, marginals.kind]
+        parts += [marginals.benign, marginals.doubt, np.asarray(acting)[:, np.newaxis]]
         for usual, shown in zip(self._usual, self._shown, strict=True):
             parts += [screen.observation[:, usual], screen.observation @ shown]
         parts += [screen.observation[:, self._kept]]

@@ -67,6 +67,7 @@ class RoleInput:
         widths["heard_benign"] = 1
         if self.sees_owners:
             widths["heard_team"] = m
+        # A block's name may say whom it is about, as ``report:triage`` does.
         kept = [
             np.r_[place]
             for name, place in layout.blocks.items()
@@ -84,6 +85,7 @@ class RoleInput:
             (service[place][:, None] == np.arange(n)).astype(np.float32)
             for place in self._seen_blocks
         ]
+        # ``said`` sums, by service, the instants at which tokens were first seen.
         widths |= {"kept": len(self._kept), "said": n * len(self._seen_blocks)}
         self.blocks, self.size = laid_out(widths)
         self._senses = _senses(role, layout, hypotheses)
