@@ -11,7 +11,7 @@ from logtriage.dynamics import transition_jointly
 from logtriage.grading import score
 from logtriage.roles import role_actions
 from logtriage.roles.splits import BY_TIER
-from logtriage.vector import BatchedTeam
+from logtriage.vector import BatchedTeam, TeamBeliefs
 
 if find_spec("numba") is None:
     pytest.skip("needs the extra fast", allow_module_level=True)
@@ -35,3 +35,11 @@ def test_more_wrong_remedies_than_ticks_are_graded_as_by_the_scalar_core() -> No
         states = [transition_jointly(state, acts) for state in states]
     assert max(state.facts.unapproved_remedies for state in states) > team.task.horizon + 1
     assert screen.score.tolist() == [score(state) for state in states]
+
+
+def test_a_team_without_viewers_has_no_beliefs() -> None:
+    team = BatchedTeam(TASK, BY_TIER)
+    team.reset("train", np.arange(2))
+    beliefs = TeamBeliefs(team, viewers=())
+    beliefs.begin()
+    assert beliefs.of == ()

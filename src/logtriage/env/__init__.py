@@ -32,13 +32,14 @@ _NAMES = {
 }
 
 
+def _env_id(name: str, fog: int) -> str:
+    fogged = "" if fog == BENCHMARK_FOG else f"-fog{fog}"
+    return f"logtriage/{_NAMES[name]}{fogged}-v{VERSION}"  # Gymnasium wants the version last
+
+
 #: The tasks by their ids in Gymnasium. Tasks that cannot be played in batches have no id; make
 #: them by name: ``TriageEnv("cascading_failure-v4")``.
-ENV_IDS: dict[str, str] = {
-    # Gymnasium wants the version last.
-    f"logtriage/{_NAMES[name]}{'' if fog == BENCHMARK_FOG else f'-fog{fog}'}-v{VERSION}": task
-    for task, (name, fog) in DEFAULT_TASKS.items()
-}
+ENV_IDS: dict[str, str] = {_env_id(name, fog): task for task, (name, fog) in DEFAULT_TASKS.items()}
 
 for _id, _task in ENV_IDS.items():
     gymnasium.register(

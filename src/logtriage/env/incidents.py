@@ -148,9 +148,9 @@ class Incidents:
                 )
             self.task = get_task(self.task.id, unseen_world(split, numbers[0]))
         self._pool, self.pooled = numbers, bool(numbers)
-        own = topology or self.task.topology
-        assert own is not None  # the playlist refuses a task without a topology
-        self.topology = own if topology is None else fitting(own, self.task.world)
+        played = topology or self.task.topology
+        assert played is not None  # the playlist refuses a task without a topology
+        self.topology = played if topology is None else fitting(played, self.task.world)
         self._split, self._own = split, topology
         self._seal = seal_for(split, seal)
 

@@ -26,13 +26,11 @@ def box_of(layout: TokenLayout | RoleTokens, dtype: Any = np.float32) -> spaces.
 
 
 def belief_box(layout: Layout, tokens: TokenLayout) -> spaces.Space[Floats]:
-    """The box of a belief row: probabilities, sums of counts, and columns kept from tokens."""
+    """The box of a belief row: shares of 1, and the columns kept from the tokens' layout."""
     low = np.zeros(layout.size, np.float32)
     high = np.full(layout.size, 1 + ROUNDING, np.float32)
     for name, where in layout.blocks.items():
-        if name.startswith("heard:"):
-            high[where] = np.inf
-        elif name in KEPT:
+        if name in KEPT:
             high[where] = (MOST * tokens.units)[tokens[name]]
     return cast("spaces.Space[Floats]", spaces.Box(low, high, dtype=np.float32))
 

@@ -255,17 +255,18 @@ def _check_known(what: str, name: object, known: Sequence[str]) -> None:
 
 def _check_agents(actions: object, agents: Sequence[str]) -> None:
     if not isinstance(actions, Mapping) or actions.keys() != set(agents):
-        of = ", ".join(map(str, actions)) if isinstance(actions, Mapping) else repr(actions)
+        named = ", ".join(map(str, actions)) if isinstance(actions, Mapping) else repr(actions)
         raise InvalidInput(
-            f"actions of {of or 'nobody'}: expected one of each agent: {', '.join(agents)}"
+            f"actions of {named or 'nobody'}: expected one of each agent: {', '.join(agents)}"
         )
 
 
 def _kinds_of(observations: object, split: RoleSplit) -> dict[str, str]:
+    """The kind of observations of each agent, in the order of the roles."""
     agents = [agent_name(role) for role in split.roles]
-    kinds: Mapping[Any, Any] = (
-        observations if isinstance(observations, Mapping) else dict.fromkeys(agents, observations)
-    )
+    kinds: Mapping[Any, Any] = dict.fromkeys(agents, observations)
+    if isinstance(observations, Mapping):
+        kinds = observations
     if kinds.keys() != set(agents):
         raise InvalidInput(
             f"observations of {', '.join(map(str, kinds)) or 'nobody'}: "

@@ -63,9 +63,10 @@ class ScriptedTeam:
             if self._is_new(state):
                 self._team, self._memory = self._make(state.incident), None
             if isinstance(self._team, RolePolicies):
-                # The state in its memory follows from its own actions alone.
-                notes = self._memory[1] if self._memory else (None,) * len(self._team.players)
-                self._memory = (state, notes)
+                # Its memory is (state, players' memories). It knows only its own actions, but
+                # agents of the caller may have acted: so the state is the environment's.
+                _, memories = self._memory or (None, (None,) * len(self._team.players))
+                self._memory = (state, memories)
             seen = observe_roles(state, env.role_split)
             chosen, self._memory = self._team.act(seen, self._memory)
             taken = as_taken(chosen, env.role_split, state)

@@ -49,7 +49,7 @@ Array = NDArray[Any]
 
 @attrs.frozen(eq=False)
 class Weights:
-    """A role's network: (matrix, bias) by layer, ``logtriage.vector.role_inputs.Pointers``."""
+    """A role's network: (matrix, bias) by layer, and ``logtriage.vector.role_inputs.Pointers``."""
 
     layers: tuple[tuple[Array, Array], ...]
     action: Array
@@ -75,6 +75,8 @@ class TrainedTeam:
 
 @attrs.frozen
 class _About:
+    """What ``team.json`` says."""
+
     schema: str
     task: str
     split: RoleSplit
@@ -97,7 +99,7 @@ def read_team(directory: Path) -> TrainedTeam:
     """
     path = directory / TEAM
     try:
-        text = _bytes(path, MAX_TEAM)
+        written = _bytes(path, MAX_TEAM)
     except (FileNotFoundError, NotADirectoryError):
         raise InvalidInput(
             f"{directory}: expected the directory of a run of training.mappo, with {TEAM} in it"
@@ -107,10 +109,10 @@ def read_team(directory: Path) -> TrainedTeam:
             f"{directory}: its training did not finish; its weights are those of the last "
             f"evaluation. To play them, copy {TEAM} and {WEIGHTS} to a directory of their own"
         )
-    about = structured(text, _About, lambda reason: InvalidInput(f"{path}: {reason}"))
+    about = structured(written, _About, lambda reason: InvalidInput(f"{path}: {reason}"))
     roles = _weights(directory / WEIGHTS, about.split)
     packed = _bytes(directory / WEIGHTS, MAX_WEIGHTS)
-    digest = blake2b(text + packed, digest_size=8).hexdigest()
+    digest = blake2b(written + packed, digest_size=8).hexdigest()
     return TrainedTeam(
         str(directory), digest, about.task, about.split, about.trust, about.activation, roles
     )
@@ -140,27 +142,29 @@ def _weights(path: Path, split: RoleSplit) -> dict[str, Weights]:
         raise InvalidInput(f"{path}: no weights there") from None
     except (OSError, EOFError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
         raise InvalidInput(f"{path}: expected arrays of numbers (npz): {error}") from None
-
-    def weights_of(place: int) -> Weights:
-        layers: list[tuple[Array, Array]] = []
-        while (name := f"{place}.{len(layers)}") + ".weight" in arrays:
-            layers.append((arrays[f"{name}.weight"], arrays[f"{name}.bias"]))
-        if not layers:
-            raise KeyError(f"{place}.0.weight")
-        pointers = (arrays[f"{place}.{name}"] for name in ("action", "column", "group"))
-        weights = Weights(tuple(layers), *pointers)
+    roles = {}
+    for place, role in enumerate(split.roles):
+        try:
+            roles[role.name] = weights = _weights_at(place, arrays)
+        except KeyError as missing:
+            raise InvalidInput(f"{path}: expected an array {missing}") from None
         if not _fits(weights):
-            name = split.roles[place].name
-            raise InvalidInput(f"{path}: the arrays of {name!r} do not fit each other")
-        return weights
+            raise InvalidInput(f"{path}: the arrays of {role.name!r} do not fit each other")
+    return roles
 
-    try:
-        return {role.name: weights_of(place) for place, role in enumerate(split.roles)}
-    except KeyError as missing:
-        raise InvalidInput(f"{path}: expected an array {missing}") from None
+
+def _weights_at(place: int, arrays: Mapping[str, Array]) -> Weights:
+    """The weights of the role at a place of the split; KeyError names the first array missing."""
+    layers: list[tuple[Array, Array]] = []
+    while not layers or f"{place}.{len(layers)}.weight" in arrays:
+        name = f"{place}.{len(layers)}"
+        layers.append((arrays[f"{name}.weight"], arrays[f"{name}.bias"]))
+    pointers = [arrays[f"{place}.{name}"] for name in ("action", "column", "group")]
+    return Weights(tuple(layers), *pointers)
 
 
 def _fits(weights: Weights) -> bool:
+    """Whether each layer takes what the last one gives, and the pointers are equally many."""
     width = None
     for matrix, bias in weights.layers:
         if (
@@ -190,9 +194,9 @@ def _check_sizes(path: Path) -> None:
                 version = npy.read_magic(file)
                 read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
                 shape, _, kind = read(file)
-            asked = math.prod(shape) * kind.itemsize
-            if asked > member.file_size:
-                raise ValueError(f"{member.filename}: {member.file_size:,} bytes for {asked:,}")
+            needed = math.prod(shape) * kind.itemsize
+            if needed > member.file_size:
+                raise ValueError(f"{member.filename}: {member.file_size:,} bytes for {needed:,}")
 
 
 def network_roles(where: str, split: RoleSplit, roles: tuple[str, ...]) -> RoleFactory:
@@ -291,6 +295,7 @@ class _Reader:
         self.input = RoleInput(role, self._layout, model.hypotheses)
 
     def read(self, state: State, seen: Observation) -> Floats:
+        """The network's input (1, D); its reports are those of the screen ``seen``."""
         topology = state.incident.topology
         row = encode_role_tokens(state, self._split, self._role)
         for speaker in self._split.roles:
@@ -322,6 +327,7 @@ def _logits(row: Floats, weights: Weights, team: TrainedTeam) -> Floats:
         values = matrix @ values + bias
         values = np.maximum(values, 0) if team.activation == "relu" else np.tanh(values)
     out: Floats = last[0] @ values + last[1]
+    # The last layer gives what is added to the trust in each group, then the actions' logits.
     groups = int(weights.group.max()) + 1 if len(weights.group) else 0
     trust: Floats = out[:groups] + team.trust
     logits: Floats = out[groups:].copy()

@@ -16,7 +16,7 @@ from logtriage.world.setting import FULL
 
 #: Stands in ``rule_of`` for a sort that no alert rule watches.
 UNWATCHED: Final = -1
-#: The places of the weights in ``rules``.
+#: The places of the weights in ``rules``, in the order of ``rule_weights``.
 WORKS, MISSES, NOISY = range(3)
 
 
@@ -62,7 +62,7 @@ def histories_of(model: Model) -> HistoryTables:
             masses = masses_of(reader, sort)
             sizes[service, number] = masses.shape[1]
             first[service, number], first_usual[service, number] = at, usual_at
-            usual.append(masses[:, 0, 0])
+            usual.append(masses[:, 0, 0])  # where ``masses_of`` keeps all of the ordinary token
             table = np.zeros((*masses.shape[:2], INSTANTS + 1), np.int64)
             table[:, 1:, 1:] = np.cumsum(masses[:, 1:], axis=2)
             table[:, 0] = table[:, 1:].sum(axis=1)

@@ -54,10 +54,10 @@ def belief_batch(states: Sequence[State], role: Role | SplitLike | None = None) 
     # Each cell is taken in at its own tick; the order does not change the posterior. The last round
     # is for actions of a tick that has not passed yet (:func:`logtriage.dynamics.apply`).
     for now in range(max(state.tick for state in states) + 2):
-        rows = np.array([row for row, state in enumerate(states) if now <= state.tick + 1])
-        if now:
-            rows = rows[[now <= states[row].tick or now - 1 in done[row] for row in rows]]
-        if not len(rows):
+        rows = [
+            row for row, state in enumerate(states) if now <= state.tick or now - 1 in done[row]
+        ]
+        if not rows:
             continue
         cells = [[item for item in shown[row] if max(item.start, 0) == now] for row in rows]
         acted = [done[row].get(now - 1, []) for row in rows]
@@ -90,7 +90,8 @@ def _models_of(states: Sequence[State]) -> list[Model]:
         if incident.setting is None:
             raise InvalidInput(f"{incident.id}: a belief needs an incident that a task draws")
         pooled = incident.task == first.task and incident.task in UNSEEN_TASKS
-        for name in ("held",) if pooled else ("setting", "topology", "held"):
+        alike = ("held",) if pooled else ("setting", "topology", "held")
+        for name in alike:
             if getattr(incident, name) != getattr(first, name):
                 raise InvalidInput(
                     f"states[{row}] ({incident.id}) has another {name} than states[0] "

@@ -14,7 +14,7 @@ Ints = NDArray[Any]
 #: that it shows, the first instant at which it showed it, when its alert was last quiet, and when
 #: its alert first fired.
 AFTER, TOKEN, UNTIL, QUIET, FIRED = range(5)
-#: Nothing was seen of a history.
+#: Nothing was seen of a history; 127 is later than any instant.
 UNSEEN: Final = (-1, 0, 127, -1, 127)
 #: Stands in ``panel`` for a tick whose edge panel was not seen.
 NO_PANEL: Final = -1
@@ -62,7 +62,7 @@ class BeliefState(NamedTuple):
         return int(np.iinfo(self.fixed_at.dtype).max)
 
     def with_room(self) -> "BeliefState":
-        """This state with room for one more break in each row."""
+        """This state with room for one more break in each row; it shares all other arrays."""
         seen = np.empty(
             (*self.seen.shape[:1], self.seen.shape[1] + 2, *self.seen.shape[2:]), np.int8
         )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import product
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -16,7 +17,6 @@ from logtriage.beliefs.fixedpoint import (
     SHORT,
     UPPER,
     log2,
-    log2s,
     log_sums,
 )
 from logtriage.beliefs.model import NONE, Model
@@ -34,11 +34,15 @@ from logtriage.world.vocabulary import LOG
 
 Ints = NDArray[Any]
 
-#: Two of the eight *states* of the edge that number :attr:`EdgeTables.prior`: of a benign incident
-#: and of a recovered one. P1 to P3 with latency first (0 to 2) and with errors first (3 to 5) come
-#: before them.
-EDGE_CALM: Final = 6
-EDGE_RECOVERED: Final = 7
+#: The *states* of the edge that number :attr:`EdgeTables.prior`: what users feel, and whether
+#: errors come first. Kernels find P1 to P3 at 3 times :attr:`BeliefTables.errors`.
+EDGE_STATES: Final = (
+    *((severity, errors_lead) for errors_lead in (False, True) for severity in range(3)),
+    (CALM, None),
+    (RECOVERED, None),
+)
+EDGE_CALM: Final = EDGE_STATES.index((CALM, None))
+EDGE_RECOVERED: Final = EDGE_STATES.index((RECOVERED, None))
 #: The value of :attr:`BeliefTables.errors` for a benign incident.
 NO_FAULT: Final = 2
 #: A product with :attr:`Powers.inverse` is shifted right by this many bits.
@@ -48,14 +52,13 @@ INVERSE_BITS: Final = SHORT + INDEX + 1
 class Powers(NamedTuple):
     """Tables of logarithms and powers.
 
-    ``coarse`` and ``fine`` are those of :mod:`logtriage.beliefs.fixedpoint`; ``logs`` (65537,) are
-    the logarithms of weights up to 65,536. ``upper`` and ``inverse`` (4096,) belong to the upper
-    bits of a mantissa: their logarithm, and a factor, rounded up, that replaces division by them.
+    ``coarse`` and ``fine`` are those of :mod:`logtriage.beliefs.fixedpoint`. ``upper`` and
+    ``inverse`` (4096,) belong to the upper bits of a mantissa: their logarithm, and a factor,
+    rounded up, that replaces division by them.
     """
 
     coarse: NDArray[np.int32]
     fine: NDArray[np.int32]
-    logs: NDArray[np.int32]
     upper: NDArray[np.int32]
     inverse: NDArray[np.uint32]
 
@@ -63,7 +66,6 @@ class Powers(NamedTuple):
 POWERS: Final = Powers(
     coarse=np.array(COARSE, np.int32),
     fine=np.array(FINE, np.int32),
-    logs=np.maximum(log2s(np.arange(FULL + 1)), 0).astype(np.int32),
     upper=UPPER.astype(np.int32),
     inverse=(-(-(1 << INVERSE_BITS) // np.arange(1 << INDEX, 2 << INDEX))).astype(np.uint32),
 )
@@ -72,7 +74,7 @@ POWERS: Final = Powers(
 class EdgeTables(NamedTuple):
     """The likelihood of edge panels in logarithms (:mod:`logtriage.beliefs.edges`).
 
-    The edge keeps one of R tokens. ``prior`` (8, R) is its probability in each state of the edge;
+    The edge keeps one of R tokens. ``prior`` (8, R) is its probability by :data:`EDGE_STATES`;
     ``panels`` (2, 8, T, R) is the probability that a panel shows each of T tokens in that state
     with that token kept, before tick ``severity_from`` and from then on. ``severities`` (3,) are
     the prior probabilities of P1 to P3, ``usual`` (3,) the same as weights, not logarithms.
@@ -97,7 +99,7 @@ class BeliefTables(NamedTuple):
     services that a hypothesis reaches. ``prior`` (H,).
 
     ``errors`` (H,) is 0 where latency comes first, 1 where errors do, :data:`NO_FAULT` for a benign
-    incident. ``accepts`` (5 n, H) says which remedies, in canonical order, fix a hypothesis;
+    incident. ``accepts`` (M, H) says which of M remedies, in canonical order, fix a hypothesis;
     ``fixed_team`` (m, H) which teams are right to page whoever owns the service; ``owner_root``
     (H, K) lists services whose owners are right to page, -1 for none. ``note`` (1 + lines, H) has
     the log-likelihoods of a note's lines, no news first; ``noted`` (H,) is the service of the first
@@ -152,14 +154,15 @@ def tables_of(models: Sequence[Model]) -> BeliefTables:
 
 @lru_cache(maxsize=4 * MOST_IN_POOL)
 def tables_in_one(model: Model) -> BeliefTables:
-    """The tables of one world."""
+    """The tables of one world. A cache shares them: read them only."""
     world, topology, listed = model.world, model.topology, model.listed
+    # What reaches which service, listed by hypothesis; ``order`` lists it by service.
     row, service = np.nonzero(listed.place != NONE)
     order = np.argsort(service, kind="stable")
     reached = listed.place[row, service]
     letters = letters_of(topology)
-    shares = [np.array(weights, np.int64) for weights in model.shares]
-    aloof = np.array([log_sums(row) for row in shares], np.int64)
+    shares = [np.array(logs, np.int64) for logs in model.shares]
+    aloof = np.array([log_sums(logs) for logs in shares], np.int64)
     alone = np.zeros(len(listed.place), np.int64)
     np.subtract.at(alone, row, aloof[service])
     errors = {None: NO_FAULT, False: 0, True: 1}
@@ -167,7 +170,7 @@ def tables_in_one(model: Model) -> BeliefTables:
         histories=histories_of(model),
         edges=_edges(model),
         powers=POWERS,
-        own_at=_bounds([len(row) for row in shares]),
+        own_at=_bounds([len(logs) for logs in shares]),
         shares=np.concatenate(shares),
         reach_at=_bounds(np.bincount(service, minlength=len(topology))),
         reach=row[order],
@@ -206,21 +209,17 @@ def _first_sort(world: World, channel: Channel) -> int:
 
 
 def _bounds(lengths: Ints | list[int]) -> Longs:
+    """Where parts of these lengths begin, one behind the other, and where the last ends."""
     return np.cumsum([0, *lengths], dtype=np.int64)
 
 
 def _edges(model: Model) -> EdgeTables:
     setting = model.setting
     tokens = setting.world.edge_tokens
-    states = [
-        *((severity, errors_lead) for errors_lead in (False, True) for severity in range(3)),
-        (CALM, None),
-        (RECOVERED, None),
-    ]
-    rows = [kept_row(setting, *state, panels=()) for state in states]
-    prior = np.full((len(states), max(map(len, rows))), NEVER, np.int64)
-    panels = np.zeros((2, len(states), len(tokens), prior.shape[1]), np.int64)
-    for place, (state, row) in enumerate(zip(states, rows, strict=True)):
+    rows = [kept_row(setting, *state, panels=()) for state in EDGE_STATES]
+    prior = np.full((len(rows), max(map(len, rows))), NEVER, np.int64)
+    panels = np.zeros((2, len(rows), len(tokens), prior.shape[1]), np.int64)
+    for place, (state, row) in enumerate(zip(EDGE_STATES, rows, strict=True)):
         prior[place, : len(row)] = row
         for late, start in enumerate((0, setting.severity_from)):
             for number, token in enumerate(tokens):
@@ -238,12 +237,12 @@ def _edges(model: Model) -> EdgeTables:
 
 def _accepts(model: Model) -> Bools:
     topology = model.topology
-    order = [(remedy, name) for remedy in topology.remedies for name in topology.names]
-    accepts = np.zeros((len(order), len(model.hypotheses)), np.bool_)
-    place = {pair: number for number, pair in enumerate(order)}
+    canonical = enumerate(product(topology.remedies, topology.names))
+    row_of = {pair: row for row, pair in canonical}
+    accepts = np.zeros((len(row_of), len(model.hypotheses)), np.bool_)
     for column, hypothesis in enumerate(model.hypotheses):
-        for remedy in accepted_remedies(model.world, topology, hypothesis):
-            accepts[place[remedy], column] = True
+        for pair in accepted_remedies(model.world, topology, hypothesis):
+            accepts[row_of[pair], column] = True
     return accepts
 
 
@@ -270,15 +269,15 @@ def _note(model: Model) -> Longs:
     full, here = log2(FULL), model.places
     widest = max(len(alphabet(model.setting, LOG, place)) for place in here)
     logs = np.full((1 + widest, len(model.hypotheses)), NEVER, np.int64)
-    for row, hypothesis in enumerate(model.hypotheses):
+    for column, hypothesis in enumerate(model.hypotheses):
         if not hypothesis.faults:
-            continue
+            continue  # any note rules out a benign incident
         kind, service = hypothesis.faults[0]
         if model.world.pages(kind, model.topology) is not None:
-            logs[0, row] = 0
+            logs[0, column] = 0  # a team paged for the kind alone never has news
             continue
         tokens = alphabet(model.setting, LOG, here[service])
         for token, weight in note_weights(model.setting, kind, here[service].tier):
             number = 0 if token == NO_NEWS else 1 + tokens.index(token)
-            logs[number, row] = log2(weight) - full if weight else NEVER
+            logs[number, column] = log2(weight) - full if weight else NEVER
     return logs

@@ -141,6 +141,7 @@ class BeliefBatch:
         state, tables = self._state, self.tables
         remedies = acted - tables.first_remedy
         remedied = ((remedies >= 0) & (remedies < tables.accepts.shape[1])).any(axis=1)
+        # A tick with remedies adds one break at most, which needs a free place.
         if (state.breaks[chosen[remedied]] != NO_BREAK).all(axis=1).any():
             self._state = state = state.with_room()
         unfixed = state.unfixed
@@ -172,7 +173,7 @@ class BeliefBatch:
 
     @property
     def weights(self) -> NDArray[np.uint32]:
-        """The weight of each hypothesis (N, H); the largest in a row is about 2**30."""
+        """The weights of hypotheses (N, H), at most about 2**30. Read them only; updates write."""
         return self._state.weights
 
     def fixed_at(self, rows: Longs) -> Longs:
@@ -183,7 +184,7 @@ class BeliefBatch:
     def right_team(self, rows: Longs) -> Longs:
         """The number (R, H) of the team to page under each hypothesis in ``rows``; -1 for nobody.
 
-        The first of several faults decides.
+        It is defined for hypotheses of one fault.
         """
         tables, worlds = self.tables, self.world[rows]
         by_kind = np.where(tables.fixed_team.any(axis=1), tables.fixed_team.argmax(axis=1), -1)

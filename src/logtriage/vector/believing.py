@@ -162,15 +162,9 @@ class BeliefScreens:
             self._models, self._marginals = models, Marginals(*models)
         marginals = self._marginals.of(np.asarray(weights), worlds)
         team = marginals.team(self._batch.owners(np.arange(len(screen.tick))))
-        parts = [
-            marginals.root,
-            marginals.remedy,
-            team,
-            marginals.kind,
-            marginals.benign,
-            marginals.doubt,
-        ]
-        parts += [np.asarray(acting)[:, np.newaxis]]
+        # In the order of :func:`belief_layout_of`.
+        parts = [marginals.root, marginals.remedy, team, marginals.kind]
+        parts += [marginals.benign, marginals.doubt, np.asarray(acting)[:, np.newaxis]]
         for usual, shown in zip(self._usual, self._shown, strict=True):
             parts += [screen.observation[:, usual], screen.observation @ shown]
         parts += [screen.observation[:, self._kept]]
@@ -190,7 +184,8 @@ def _asked_columns(layout: TokenLayout) -> tuple[list[Ints], list[Floats]]:
         columns = layout.column_of[world.cell_sorts.index(sort)]
         sums = np.zeros((layout.size, n), np.float32)
         for service, row in enumerate(columns):
-            sums[row[1:][row[1:] >= 0], service] = 1  # -1: no such token here
+            others = row[1:]
+            sums[others[others >= 0], service] = 1  # -1: no such token here
         usual.append(columns[:, 0])
         shown.append(sums)
     return usual, shown
@@ -216,8 +211,8 @@ class BatchedValues:
         public, horizon, tables = setting.public, setting.task.horizon, self.beliefs.tables
         stakes = Stakes(horizon, public.par, public.par_benign)
         self._letters = letters_of(setting.topology, NEVER)
-        by, root = stakes.tables(faults=1), tables.noted
-        self._tables = plan_tables(by, self._letters, horizon, root, tables.accepts)
+        scores = stakes.tables(faults=1)
+        self._tables = plan_tables(scores, self._letters, horizon, tables.noted, tables.accepts)
         # ``wrong`` and ``early`` of :class:`~logtriage.grading.steps.Facts` by hypothesis (N, H).
         self._wrong = np.zeros(self.beliefs.weights.shape, np.int16)
         self._early = np.zeros_like(self._wrong)
@@ -240,7 +235,7 @@ class BatchedValues:
         which = remedies - self._letters.remedy
         right = self.beliefs.tables.accepts[self.beliefs.world[rows], which]
         move = move_of(remedies[:, np.newaxis], right, Rules(strict=1, takes=1), self._letters)
-        when = self._engine.ticks[rows] - 1
+        when = self._engine.ticks[rows] - 1  # the tick in which they were applied
         before = untouched(NEVER)._replace(
             paged=_ticks(self._engine.episodes.paged_at[rows])[:, np.newaxis],
             wrong=self._wrong[rows],
@@ -268,7 +263,7 @@ class BatchedValues:
         weights, fixed_at = beliefs.weights[rows], beliefs.fixed_at(rows)
         paged, declared = _ticks(episodes.paged_at[rows]), episodes.root_cause[rows]
         root, severity = self._tables.root[beliefs.world[rows]], episodes.severity[rows]
-        right = (declared[:, np.newaxis] == root) & (root >= 0)
+        right = (declared[:, np.newaxis] == root) & (root >= 0)  # -1 stands for none in both
         return Standings(
             world=beliefs.world[rows],
             weights=scaled_weights(weights, SCALE),
@@ -296,7 +291,4 @@ def _ticks(stored: Any) -> NDArray[np.int64]:
 def scaled_weights(weights: Any, whole: int) -> NDArray[np.float64]:
     """The weights (R, H) as whole numbers, scaled so that each row sums to about ``whole``."""
     numbers = weights.astype(np.int64)
-    scaled: NDArray[np.float64] = (numbers * whole // numbers.sum(axis=1, keepdims=True)).astype(
-        np.float64
-    )
-    return scaled
+    return np.array(numbers * whole // numbers.sum(axis=1, keepdims=True), np.float64)

@@ -18,7 +18,7 @@ An array may leave out cells of a history (:mod:`logtriage.world.histories`) tha
 other cells: it was usual before a usual cell, and a token that it shows stays until a remedy.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -67,6 +67,7 @@ _CHANNEL_PLACE: Final = {channel: place for place, channel in enumerate(CHANNELS
 def _numbers(
     setting: Setting, topology: Topology, item: Evidence
 ) -> tuple[int, int, int, int, int]:
+    """The numbers of one cell, in the order of :data:`FIELDS`."""
     channel, service, slot, start, token = item
     world, number = setting.world, IS_DOWN
     match channel:
@@ -88,7 +89,7 @@ def _numbers(
 
 
 @lru_cache(maxsize=4096)
-def places_of(setting: Setting, topology: Topology, sort: str, service: int) -> dict[str, int]:
+def places_of(setting: Setting, topology: Topology, sort: str, service: int) -> Mapping[str, int]:
     """The place of each token in the alphabet of a sort at a service."""
     tokens = alphabet(setting, sort, places(topology)[service])
     return {token: place for place, token in enumerate(tokens)}

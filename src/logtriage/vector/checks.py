@@ -65,14 +65,17 @@ def places_in(pool: Sequence[int], index: Ints) -> Ints:
     Raises:
         InvalidInput: naming the first incident whose world the pool lacks.
     """
-    place = np.full(WORLDS, -1 if pool else 0)
-    place[list(pool)] = np.arange(len(pool))
-    places = place[index % WORLDS]
+    place_of = np.full(WORLDS, -1 if pool else 0)
+    place_of[list(pool)] = np.arange(len(pool))
+    places = place_of[index % WORLDS]
     if (places < 0).any():
         missing = int(index[places.argmin()])
+        named = ", ".join(map(str, pool[:4]))
+        if len(pool) > 4:
+            named += ", …"
         raise InvalidInput(
             f"incident {missing} is of world {missing % WORLDS}, which is none of the {len(pool)} "
-            f"of this batch's pool: {', '.join(map(str, pool[:4]))}{', …' if len(pool) > 4 else ''}"
+            f"of this batch's pool: {named}"
         )
     return places
 
@@ -120,7 +123,7 @@ def checked_integers(
     low: int | None = None,
     high: int | None = None,
 ) -> Longs:
-    """The values as int64; InvalidInput for another type or shape, or outside the bounds."""
+    """The values as int64; InvalidInput for another type or shape, or outside two given bounds."""
     array = checked_array(name, values, shape)
     if array.size and low is not None and high is not None:
         bad = array.argmin() if array.min() < low else array.argmax()
@@ -133,7 +136,7 @@ def checked_integers(
 
 
 def as_rows(rows: ArrayLike | None, every: Longs, name: str = "rows") -> Longs:
-    """The given rows, or ``every`` row for None; InvalidInput for unknown or repeated rows."""
+    """The given rows, or ``every`` (N,) for None; InvalidInput for unknown or repeated rows."""
     if rows is None:
         return every
     array = np.asarray(rows)

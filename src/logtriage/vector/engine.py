@@ -113,7 +113,8 @@ class BatchedTriage:
         self.setting: TokenSetting
         self._make = partial(batch_setting, self.task, topology, lanes, apart=apart)
         self._kernels_of = TokenKernels
-        self._settle("train", self.pool[:1])  # the worlds of a pool are drawn with its split
+        # One world of a pool has the sizes of all; :meth:`reset` draws the others with its split.
+        self._settle("train", self.pool[:1])
         self.topology = self.setting.topology
         self.layout: TokenLayout = self.setting.layout
         self.action_count = self.setting.action_count
@@ -252,7 +253,8 @@ class BatchedTriage:
         if len(several):
             nothing = np.full(len(self), NOTHING)
             for lane, act in enumerate(acts):
-                alone = [act if place == lane else nothing for place in range(len(acts))]
+                alone = [nothing] * len(acts)
+                alone[lane] = act
                 after = self._episodes_after(alone, several).closing[several]
                 # That time is up is no action's doing.
                 closing[lane, several] = np.where(after == OUT_OF_TIME, OPEN, after)
@@ -260,6 +262,7 @@ class BatchedTriage:
 
     def gated(self, closing: NDArray[np.int8]) -> NDArray[np.bool_]:
         """Whether a gate of the rubric holds (…, N) if the incidents closed by ``closing``."""
+        # ``check_kernels`` lets no other gates through than these two.
         holding = {gate.holds for gate in self.rubric.gates}
         real = self.incidents.team >= 0
         paged = (closing == MISROUTED) & (wrong_escalation in holding)
@@ -300,7 +303,7 @@ class BatchedTriage:
     def _mask(self) -> NDArray[np.int8]:
         """The masks (N, A): 1 for every action but declarations that were already made."""
         now = self.episodes
-        declared = (now.severity >= 0) + 2 * (now.root_cause >= 0)
+        declared = (now.severity >= 0) + 2 * (now.root_cause >= 0)  # a row of :func:`_masks`
         masks: NDArray[np.int8] = self._masks.take(declared, axis=0)
         return masks
 

@@ -82,10 +82,10 @@ class FollowingBeliefs:
 
         setting = engine.setting
         self._engine, self._viewers = engine, viewers
-        self._kernels = TokenKernels(setting, TRIAGE_3)
+        self._kernels = TokenKernels(setting, TRIAGE_3)  # only cells are read, with any rubric
         self.beliefs = tuple(
             BeliefBatch(*setting.models, count=len(engine), horizon=setting.task.horizon)
-            for _ in viewers or (None,)
+            for _ in range(1 if viewers is None else len(viewers))
         )
         self._read = np.full(len(engine), -1)  # the tick of each row's screen taken in last
 
@@ -121,29 +121,25 @@ def _effects(engine: BatchedTriage, rows: Ints, acts: Ints) -> list[Cells]:
     """The effect cells (R, 1, 5) of each lane with a remedy among the last ``acts`` (L, R)."""
     setting, incidents, episodes = engine.setting, engine.incidents, engine.episodes
     letters = setting.letters
-    which, applied = acts - letters.remedy, (acts >= letters.remedy) & (acts < letters.remedy_end)
+    applied = (acts >= letters.remedy) & (acts < letters.remedy_end)
     if not applied.any():
         return []
     tables, worlds, now = setting.tables, incidents.world[rows], engine.ticks[rows]
     true = incidents.hypothesis[rows]
-    remedy, service = np.divmod(np.where(applied, which, 0), setting.n)
+    remedy, service = np.divmod(np.where(applied, acts - letters.remedy, 0), setting.n)
     accepted = applied & tables.has_fault[worlds, true] & tables.remedies[worlds, true, remedy]
     accepted &= service == tables.root[worlds, true]
     # Only the first accepted remedy changes anything.
-    accepted &= (np.cumsum(accepted, axis=0) == 1) & (episodes.fixed_at[rows] == now - 1)
+    eases = accepted & (np.cumsum(accepted, axis=0) == 1) & (episodes.fixed_at[rows] == now - 1)
+    token = np.where(eases, EFFECTS.index(EASES), EFFECTS.index(NO_CHANGE))
     before = episodes.remedies[rows] - applied.sum(axis=0)
     number = before + np.cumsum(applied, axis=0) - 1
     parts = []
     for lane in np.flatnonzero(applied.any(axis=1)):
         cells = np.full((len(rows), 1, len(FIELDS)), NO_CELL, np.int16)
-        here = applied[lane]
-        cells[here, 0, 0] = CHANNELS.index(Channel.EFFECT)
-        cells[here, 0, 1] = -1
-        cells[here, 0, 2] = number[lane, here]
-        cells[here, 0, 3] = now[here]
-        cells[here, 0, 4] = np.where(
-            accepted[lane, here], EFFECTS.index(EASES), EFFECTS.index(NO_CHANGE)
-        )
+        here, effect = applied[lane], CHANNELS.index(Channel.EFFECT)
+        numbers = effect, -1, number[lane, here], now[here], token[lane, here]
+        cells[here, 0] = np.stack(np.broadcast_arrays(*numbers), axis=1)
         parts.append(cells)
     return parts
 
@@ -174,7 +170,7 @@ class TeamBeliefs:
         """Begin new episodes in rows (R,) after a restart; in all rows after a reset."""
         engine = self._team.engine
         if rows is None or self._beliefs is None:
-            rows = None
+            rows = None  # the first call begins all rows
             self._beliefs = FollowingBeliefs(engine, self._views)
         self._beliefs.begin(as_rows(rows, np.arange(len(engine))))
 

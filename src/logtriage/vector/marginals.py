@@ -22,7 +22,7 @@ def kinds_of(world: World) -> tuple[str, ...]:
 class Believed:
     """Marginal probabilities in N rows, with n services, m teams and K kinds.
 
-    ``root`` (N, n) of root causes, ``remedy`` (N, 5 n) of accepted remedies, ``kind`` (N, K) by
+    ``root`` (N, n) of root causes, ``remedy`` (N, M) of the M remedies, ``kind`` (N, K) by
     :func:`kinds_of`, ``benign`` (N, 1). ``doubt`` (N, 1) is the entropy of the hypotheses as a
     share of its maximum in the row's world. ``owned`` (N, n): the service is a root cause and its
     owner is right to page; ``elsewhere`` (N, m): the team is right to page, whichever services it
@@ -49,11 +49,12 @@ class Marginals:
 
     def __init__(self, *models: Model) -> None:
         self._table = stacked([_marginals(model) for model in models])
-        self._elsewhere = stacked([tables_in_one(model).fixed_team.T for model in models])
-        self._elsewhere = self._elsewhere.astype(np.float32)
+        teams = stacked([tables_in_one(model).fixed_team.T for model in models])
+        self._elsewhere = teams.astype(np.float32)
         world, n = models[0].world, len(models[0].topology)
         remedies = len(models[0].topology.remedies)
         self._most = np.log2([max(2, len(model.hypotheses)) for model in models])
+        # The widths of the parts of :func:`_marginals`; the last, benign, is the rest.
         self._cuts = np.cumsum([n, remedies * n, len(kinds_of(world)), n])
 
     def of(
@@ -75,7 +76,7 @@ class Marginals:
                 break
         root, remedy, kind, owned, benign = np.split(sums, self._cuts, axis=1)
         logs = np.log2(np.where(shares > 0, shares, 1))
-        most = self._most[0 if worlds is None else worlds[:, np.newaxis]]
+        most = self._most[0] if worlds is None else self._most[worlds[:, np.newaxis]]
         doubt = -(shares * logs).sum(axis=1, keepdims=True) / most
         return Believed(root, remedy, kind, benign, doubt, owned, elsewhere)
 

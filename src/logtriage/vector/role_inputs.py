@@ -7,6 +7,7 @@ declared root cause, are multiplied by :data:`ODDS`. That is a convention, not B
 nobody knows how a speaker chooses its words; a network learns how far to trust it.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 import attrs
@@ -59,10 +60,14 @@ class RoleInput:
         topology = layout.topology
         world = layout.team.base.world
         n, m, k = len(topology), len(topology.teams), len(kinds_of(world))
-        self.pages = "directory" in role.views
+        self.sees_owners = "directory" in role.views
+        # :meth:`_joined` lists the columns of these blocks in this order.
         widths = {"root": n, "kind": k, "benign": 1, "doubt": 1}
         widths |= {"heard_root": n, "heard_remedy": len(topology.remedies) * n, "heard_kind": k}
-        widths |= {"heard_benign": 1} | ({"heard_team": m} if self.pages else {})
+        widths["heard_benign"] = 1
+        if self.sees_owners:
+            widths["heard_team"] = m
+        # A block's name may say whom it is about, as ``report:triage`` does.
         kept = [
             np.r_[place]
             for name, place in layout.blocks.items()
@@ -80,6 +85,7 @@ class RoleInput:
             (service[place][:, None] == np.arange(n)).astype(np.float32)
             for place in self._seen_blocks
         ]
+        # ``said`` sums, by service, the instants at which tokens were first seen.
         widths |= {"kept": len(self._kept), "said": n * len(self._seen_blocks)}
         self.blocks, self.size = laid_out(widths)
         self._senses = _senses(role, layout, hypotheses)
@@ -115,8 +121,9 @@ class RoleInput:
     ) -> Floats:
         parts = [own.root, own.kind, own.benign, own.doubt]
         parts += [heard.root, heard.remedy, heard.kind, heard.benign]
-        parts += [heard.team(owners)] if self.pages else []
-        parts += [seen[:, self._kept]]
+        if self.sees_owners:
+            parts.append(heard.team(owners))
+        parts.append(seen[:, self._kept])
         parts += [
             seen[:, place] @ sums for place, sums in zip(self._seen_blocks, self._sums, strict=True)
         ]
@@ -140,18 +147,23 @@ def _senses(
             continue
         words = role_words(speaker, layout.topology, layout.team.base.world)
         for senses in (kinds, roots):
-            fits = np.array([[word in names for names in senses] for word in words], np.float32)
+            fits = _fits(words, senses)
             named = np.flatnonzero(fits.any(axis=1))
             if len(named):
                 rows.append((block.start + named, fits[named]))
     if "declared" in layout.blocks:
         place = layout.blocks["declared"]
-        fits = np.array([[name in names for names in roots] for name in names], np.float32)
-        rows.append((np.arange(place.start, place.stop), fits))
+        rows.append((np.arange(place.start, place.stop), _fits(names, roots)))
     return rows
 
 
+def _fits(words: Sequence[str], senses: Sequence[set[str]]) -> Floats:
+    """Whether each of W words is in the sense of each of H hypotheses: (W, H) of 0 and 1."""
+    return np.array([[word in sense for sense in senses] for word in words], np.float32)
+
+
 def _pointers(role_input: RoleInput, kinds: tuple[str, ...]) -> Pointers:
+    """The pointers of a role's actions; groups are numbered as they first occur."""
     blocks, rows, topology = role_input.blocks, [], role_input._layout.topology
     world = role_input._layout.team.base.world
     names, teams = topology.names, topology.teams
@@ -159,7 +171,7 @@ def _pointers(role_input: RoleInput, kinds: tuple[str, ...]) -> Pointers:
         match action:
             case IdentifyRootCause(service):
                 rows.append((place, blocks["heard_root"].start + names.index(service), "root"))
-            case Escalate(team) if role_input.pages:
+            case Escalate(team) if role_input.sees_owners:
                 rows.append((place, blocks["heard_team"].start + teams.index(team), "team"))
             case Remediate(remedy, service):
                 number = topology.remedies.index(remedy) * len(names) + names.index(service)

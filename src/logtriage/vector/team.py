@@ -142,19 +142,19 @@ class BatchedTeam:
                 ``active`` are N booleans.
         """
         chosen = checked_team_actions(actions, len(self), self.action_counts, self.split.names)
-        batch, lanes = self.engine, range(len(self.split))
+        batch = self.engine
         rows = batch.open_rows(active)
         acts = self._screens.allowed(chosen)
         others = None
         if self.credit == "counterfactual":
-            others = self._without_each(acts, rows)
+            others = self._without_each(acts, rows)  # before the tick is played
         reward, acted = batch.play(acts, rows)
         for lane, (chose, places) in enumerate(zip(acts, acted, strict=True)):
             self.acts[lane] = NOTHING
             self.acts[lane, places] = chose[places]
         self._screens.enter(chosen, acts, acted)
         if others is None:
-            rewards = np.broadcast_to(reward, (len(lanes), len(self))).copy()
+            rewards = np.tile(reward, (len(self.split), 1))
         else:
             without, sharing = others
             rewards = (batch.scores - without) / sharing
@@ -173,18 +173,18 @@ class BatchedTeam:
         Spec: :func:`logtriage.grading.credit.credits_of`; law: ``property_tests/test_team_laws``.
         Roles whose actions close the incident alike wait together.
         """
-        batch, lanes = self.engine, range(len(acts))
+        batch = self.engine
         closing = batch.closing_alone(acts, rows)
+        # The first role whose action closes the incident closes it.
         first = (closing >= 0).argmax(axis=0)
         actual = np.take_along_axis(closing, first[np.newaxis], axis=0)
         alike = (closing == actual) | (batch.gated(closing) & batch.gated(actual))
         alike &= closing >= 0
         without, sharing = [], np.where(alike, alike.sum(axis=0), 1)
-        for lane in lanes:
-            others = [
-                np.where((alike[lane] & alike[place]) | (place == lane), NOTHING, act)
-                for place, act in enumerate(acts)
-            ]
+        for lane in range(len(acts)):
+            waits = alike & alike[lane]
+            waits[lane] = True
+            others = [np.where(idle, NOTHING, act) for idle, act in zip(waits, acts, strict=True)]
             without.append(batch.scores_if(others, rows))
         return np.stack(without), sharing
 

@@ -29,7 +29,7 @@ from logtriage.world.model import World
 NEVER: Final = np.iinfo(np.uint16).max
 Ticks = NDArray[np.uint16]
 #: The blocks of declarations, side by side on a board, and the kind of action behind each.
-_DECLARED = {
+_DECLARED: Final = {
     "declared": "identify_root_cause",
     "severity": "classify_severity",
     "paged": "escalate",
@@ -60,11 +60,11 @@ class Boards:
     def begin(self, count: int) -> None:
         """Fresh boards for ``count`` teams."""
         words, declarations = self._widths
-        late, roles = count * self.late, len(self.split)
+        late, roles = (count if self.late else 0), len(self.split)
         self.said: Bools = np.zeros((count, words), bool)
         self.heard_at: Ticks = np.full((late, roles, words), NEVER, np.uint16)
         self.declared_at: Ticks = np.full((late, declarations), NEVER, np.uint16)
-        self.made = np.zeros((count * self.budgets, roles), np.uint8)
+        self.made = np.zeros((count if self.budgets else 0, roles), np.uint8)
 
     def begin_anew(self, rows: Any) -> None:
         """Fresh boards in some rows."""
@@ -119,7 +119,7 @@ class Boards:
         return known
 
     def known(self, listener: int, part: slice, tick: Ints) -> Bools:
-        """Whether each declaration of a ``part`` (N, b) has reached a listener by ticks (N,)."""
+        """Whether declarations of a ``part`` (N, b) have reached a listener that hears late."""
         delay = self.split.roles[listener].delay
         known: Bools = self.declared_at[:, part].astype(np.int64) + delay <= tick[:, None]
         return known
@@ -129,9 +129,9 @@ def runs_of(columns: NDArray[np.intp]) -> tuple[tuple[slice, slice], ...]:
     """Ascending columns as runs (source slice, target slice); slices are copied far faster."""
     breaks = np.flatnonzero(np.diff(columns) != 1) + 1
     starts, ends = [0, *breaks.tolist()], [*breaks.tolist(), len(columns)]
-    first = columns.tolist()
+    sources = columns.tolist()
     return tuple(
-        (slice(first[at], first[at] + end - at), slice(at, end))
+        (slice(sources[at], sources[at] + end - at), slice(at, end))
         for at, end in zip(starts, ends, strict=True)
     )
 
@@ -161,31 +161,25 @@ class TokenSeat:
         world = layout.team.base.world
         actions = role_actions(role, topology, world, hand_over=True)
         words = role_words(role, topology, world)
+        canonical, word = np.full(len(actions), NOTHING), np.full(len(actions), -1)
+        for number, action in enumerate(actions):
+            if isinstance(action, Report):
+                word[number] = words.index(action.message)
+            elif not isinstance(action, Wait):
+                canonical[number] = action_id(action, topology, hand_over=True)
+        lanes = []
+        for lane, asker in enumerate(split.roles):
+            hidden = can_ask(asker) & ~sees_asking(role)
+            if f"asked:{asker.name}" in layout.blocks and hidden.any():
+                lanes.append(lane)
         return cls(
             role=role,
             layout=layout,
-            canonical=np.array(
-                [
-                    NOTHING
-                    if isinstance(action, Report | Wait)
-                    else action_id(action, topology, hand_over=True)
-                    for action in actions
-                ]
-            ),
-            word=np.array(
-                [
-                    words.index(action.message) if isinstance(action, Report) else -1
-                    for action in actions
-                ]
-            ),
+            canonical=canonical,
+            word=word,
             request=np.array([is_request(action) for action in actions]),
             runs=runs_of(layout.columns),
-            lanes=tuple(
-                lane
-                for lane, asker in enumerate(split.roles)
-                if f"asked:{asker.name}" in layout.blocks
-                and (can_ask(asker) & ~sees_asking(role)).any()
-            ),
+            lanes=tuple(lanes),
         )
 
 
@@ -231,15 +225,15 @@ class TokenScreens:
         """
         batch, boards = self._batch, self._boards
         tick = batch.ticks - 1  # the tick of these actions, in rows that were played
-        for lane, seat in enumerate(self.seats):
-            places = acted[lane]
-            said = seat.word[chosen[lane][places]]
-            rows = places[said >= 0]
+        for lane, (seat, turns) in enumerate(zip(self.seats, acted, strict=True)):
+            own = chosen[lane][turns]
+            word = seat.word[own]
+            rows, words = turns[word >= 0], word[word >= 0]
             if len(rows):
-                boards.tell(lane, rows, said[said >= 0], tick[rows], batch.incidents.seed[rows])
+                boards.tell(lane, rows, words, tick[rows], batch.incidents.seed[rows])
             if seat.role.budget is not None:
-                made = seat.request[chosen[lane][places]] & (acts[lane][places] >= 0)
-                boards.made[places, lane] += made
+                # A request over budget is no canonical action.
+                boards.made[turns, lane] += seat.request[own] & (acts[lane][turns] >= 0)
         if boards.late:
             flags = [batch.episodes.columns[:, self._whole[name]] for name in _DECLARED]
             boards.declare(np.concatenate(flags, axis=1), batch.ticks)
@@ -257,6 +251,7 @@ class TokenScreens:
     def _columns(self, base: Floats) -> Floats:
         """All columns of the team (N, D), from the engine's, which are the first of them."""
         layout, boards, numbers = self._whole, self._boards, self._batch.episodes.columns
+        # All blocks behind the engine's are written below.
         state: Floats = np.empty((len(self._batch), layout.size), np.float32)
         state[:, : base.shape[1]] = base
         declared, owners = numbers[:, layout["declared"]], layout["declared_owner"]
@@ -296,7 +291,7 @@ class TokenScreens:
         boards, blocks = self._boards, seat.layout.blocks
         for name, kind in _DECLARED.items():
             if kind in seat.role.may:
-                continue
+                continue  # it knows these declarations at once
             known = boards.known(lane, self._parts[name], tick)
             if name in blocks:
                 screen[:, blocks[name]] *= known

@@ -162,8 +162,11 @@ def _shows(role: Role, block: str, team: TeamTokens) -> bool:
     for channel, sorts in team.base.world.slots.items():
         if name in ("seen", "usual") and channel is not Channel.ALERT and about in sorts:
             return VIEW_OF[channel] in has
-    # Only ``seen:edge`` has a row of its own; the others of its kind are as what they are about.
-    key = block if block in _SHOWN_BY else about if name in ("seen", "usual", "down") else name
+    key = name
+    if block in _SHOWN_BY:  # ``seen:edge``
+        key = block
+    elif name in ("seen", "usual", "down"):
+        key = about
     return all(has & kinds for kinds in _SHOWN_BY[key])
 
 
@@ -210,26 +213,24 @@ def role_token_mask(state: State, split: SplitLike, role: Role) -> NDArray[np.in
     be made for it.
     """
     facts, left = known_facts(state, role), requests_left(state, split, role)
-    declared = facts.root_cause, declared_in(state, facts)
-    incident = state.incident
+    incident, declared = state.incident, declared_in(state, facts)
     choices = role_actions(
         role, incident.topology, incident.world, hand_over=incident.takes_hand_over
     )
-    sensible = np.array(
-        [
-            not (
-                (isinstance(choice, ClassifySeverity) and facts.severity is not None)
-                or (isinstance(choice, IdentifyRootCause) and is_settled(*declared, choice.service))
-                or (left == 0 and is_request(choice))
-            )
-            for choice in choices
-        ],
-        np.int8,
-    )
+    sensible = np.ones(len(choices), np.int8)
+    for place, choice in enumerate(choices):
+        match choice:
+            case ClassifySeverity():
+                sensible[place] = facts.severity is None
+            case IdentifyRootCause(service):
+                sensible[place] = not is_settled(facts.root_cause, declared, service)
+            case _ if left == 0:
+                sensible[place] = not is_request(choice)
     return sensible if sensible.any() else np.ones(len(choices), np.int8)
 
 
 def _encode(state: State, split: SplitLike, role: Role | None) -> Floats:
+    """The columns that a role sees, or any role (None)."""
     split, shown, incident = get_role_split(split), evidence(state), state.incident
     topology = incident.topology
     where = simulation_of(incident).setting, topology, incident.horizon

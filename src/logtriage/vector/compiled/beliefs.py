@@ -47,6 +47,7 @@ def _take_actions(
     for lane in range(len(acted)):
         team = acted[lane] - tables.first_page
         if 0 <= team < teams:
+            # A page was right unless it closed the incident.
             wrong = misrouted and lane == last_page
             for hypothesis in range(len(tables.prior)):
                 right = tables.fixed_team[team, hypothesis]
@@ -96,16 +97,17 @@ def _take_effects(
     for hypothesis in range(len(tables.prior)):
         begins |= fixing[hypothesis] >= 0 and state.noted[row, hypothesis] > RULED_OUT
     if begins:
-        slot = np.int64(0)
-        while state.breaks[row, slot] != NO_BREAK:
-            slot += 1
-        state.breaks[row, slot] = state.screens[row] - 1
-        whole, until, since = state.seen[row, 0], state.seen[row, 1 + 2 * slot], 2 + 2 * slot
+        free = np.int64(0)  # :meth:`BeliefBatch.update` has made room
+        while state.breaks[row, free] != NO_BREAK:
+            free += 1
+        state.breaks[row, free] = state.screens[row] - 1
+        whole, until = state.seen[row, 0], state.seen[row, 1 + 2 * free]
+        since = state.seen[row, 2 + 2 * free]
         for service in range(whole.shape[0]):
             for sort in range(whole.shape[1]):
                 for place in range(len(UNSEEN)):
                     until[service, sort, place] = whole[service, sort, place]
-                    state.seen[row, since, service, sort, place] = UNSEEN[place]
+                    since[service, sort, place] = UNSEEN[place]
 
 
 @kernel
@@ -113,7 +115,8 @@ def _take_cells(
     row: Int, cells: Cells, state: BeliefState, tables: BeliefTables, room: Room
 ) -> None:
     """Take in the cells of a screen, then update the sums of what has news."""
-    stirred, paneled = np.int64(0), state.screens[row] == 0
+    stirred = np.int64(0)
+    paneled = state.screens[row] == 0  # the sums of the edge are not known yet
     for place in range(len(cells)):
         channel, service, slot = np.int64(cells[place, 0]), cells[place, 1], cells[place, 2]
         start, token = np.int64(cells[place, 3]), np.int64(cells[place, 4])
@@ -153,10 +156,8 @@ def _logs(
     highest, any_remedy = np.int64(NEVER), state.remedies[row] > 0
     edge_at = np.int64(-1)  # the tick of the fix for which ``room.edge`` was computed
     for hypothesis in range(len(logs)):
-        log, errors = (
-            state.noted[row, hypothesis] + all_aloof + tables.prior[hypothesis],
-            tables.errors[hypothesis],
-        )
+        log = state.noted[row, hypothesis] + all_aloof + tables.prior[hypothesis]
+        errors = tables.errors[hypothesis]
         logs[hypothesis] = NEVER
         if state.noted[row, hypothesis] <= RULED_OUT:
             continue
@@ -218,7 +219,7 @@ def update_rows(
 
 
 @kernel
-def _write_rows(
+def _write_logs(
     state: BeliefState, worlds: BeliefTables, room: Room, unfixed: Int, out: Longs
 ) -> None:
     for row in range(len(out)):
@@ -229,5 +230,5 @@ def _write_rows(
 def logs_of(state: BeliefState, tables: BeliefTables, room: Room) -> Longs:
     """The logarithms (N, H) that the weights come from."""
     logs = np.empty(state.weights.shape, np.int64)
-    _write_rows(state, tables, room, state.unfixed, logs)
+    _write_logs(state, tables, room, state.unfixed, logs)
     return logs

@@ -24,7 +24,8 @@ def exp2(down: Int, powers: Powers) -> Int:
     fraction = down & (ONE - 1)
     coarse = np.int64(powers.coarse[np.uint64(fraction >> _HALF)])
     power = coarse * np.int64(powers.fine[np.uint64(fraction & _LOW)]) >> EXP_BITS
-    return power >> (EXP_BITS + 1 if down >= LOST else down >> BITS)
+    shift = EXP_BITS + 1 if down >= LOST else down >> BITS  # a shift of 64 is undefined
+    return power >> shift
 
 
 @kernel

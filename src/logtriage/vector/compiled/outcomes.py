@@ -171,6 +171,7 @@ def _mass(service: Int, sort: Int, condition: Int, outcome: Any, tables: History
     whole = _mass_between(row, after, until, tables) + usual
     if tables.rule_of[sort] == UNWATCHED or (quiet < 0 and fired > _LAST):
         return whole << np.int64(RULE_BITS)
+    # Before ``late`` all alerts are silent, so an alert that was quiet then tells nothing.
     late = tables.late[service, condition]
     silent = quiet if quiet >= late else np.int64(-1)
     if fired > _LAST:
@@ -220,7 +221,7 @@ def _log(mass: Int, powers: Powers) -> Int:
 
 @kernel
 def _key(service: Int, sort: Int, outcome: Any, tables: HistoryTables) -> Int:
-    """A number that identifies an outcome: the history, then 5 bits an instant, 7 for the token."""
+    """A number for an outcome: history, 5 bits an instant, 7 for one of ``MOST_TOKENS``."""
     key = np.int64(tables.number) * tables.sizes.size + service * tables.sizes.shape[1] + sort
     key = key << 5 | (np.int64(outcome[AFTER]) + 1)
     key = key << 7 | np.int64(outcome[TOKEN])
@@ -233,7 +234,7 @@ def _key(service: Int, sort: Int, outcome: Any, tables: HistoryTables) -> Int:
 def _memo_row(
     service: Int, sort: Int, outcome: Any, tables: HistoryTables, powers: Powers, room: Room
 ) -> Int:
-    """The row of the memo with an outcome's log-likelihoods (C,), computed now if missing."""
+    """The memo's row of an outcome's log-likelihoods (C,), until the next call overwrites it."""
     key = _key(service, sort, outcome, tables)
     mixed = ((key & _MASK) ^ (key >> _MIXED)) * _MIXER & _MASK
     place = (mixed ^ (mixed >> 15)) & np.int64(len(room.keys) - 1)
@@ -279,14 +280,15 @@ def renew_service(
         for condition in range(conditions):
             moves[condition] += room.memo[at, condition]
     first, end = tables.own_at[service], tables.own_at[service + 1]
+    # The unaffected conditions of a service are the first of its conditions.
     highest = np.int64(NEVER)
     for place in range(first, end):
         state.own[row, place] += moves[place - first]
         highest = max(highest, state.own[row, place] + tables.shares[place])
-    powers = np.int64(0)
+    total = np.int64(0)
     for place in range(first, end):
-        powers += exp2(highest - state.own[row, place] - tables.shares[place], tables.powers)
-    aloof = highest + log2s(powers, tables.powers) - EXP_BITS * ONE
+        total += exp2(highest - state.own[row, place] - tables.shares[place], tables.powers)
+    aloof = highest + log2s(total, tables.powers) - EXP_BITS * ONE
     change = aloof - state.aloof[row, service]
     state.aloof[row, service] = aloof
     for place in range(tables.reach_at[service], tables.reach_at[service + 1]):

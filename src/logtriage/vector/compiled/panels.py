@@ -36,8 +36,10 @@ def _weigh_panels(fixed: Int, panel: Any, tables: EdgeTables, powers: Powers, ro
     for state in range(len(room.kept)):
         for kept in range(tokens):
             room.terms[kept] = tables.prior[state, kept]
-        begin = until if state == EDGE_RECOVERED else np.int64(0)
-        for tick in range(begin, ticks if state == EDGE_RECOVERED else until):
+        begin, end = np.int64(0), until
+        if state == EDGE_RECOVERED:
+            begin, end = until, ticks
+        for tick in range(begin, end):
             token = np.int64(panel[tick])
             if token >= 0:
                 late = np.int64(tick >= tables.severity_from)
@@ -73,35 +75,42 @@ def renew_panel(
 
 
 @kernel
+def _severity_weights(
+    when: Int, panel: Any, errors: Int, tables: EdgeTables, powers: Powers, room: Room
+) -> Any:
+    """The weights of P1, P2 and P3 given the panels, for a fault that is fixed in tick ``when``.
+
+    They are the usual ones where no severity fits the panels.
+    """
+    _weigh_panels(when, panel, tables, powers, room)
+    a, b, c = _by_severity(errors, tables, room)
+    highest = max(a, b, c)
+    if highest <= NEVER:
+        return tables.usual[0], tables.usual[1], tables.usual[2]
+    return exp2(highest - a, powers), exp2(highest - b, powers), exp2(highest - c, powers)
+
+
+@kernel
 def _write_severities(
     rows: Any, state: BeliefState, worlds: BeliefTables, room: Room, out: Longs
 ) -> None:
     for place in range(len(rows)):
         row = rows[place]
         tables = tables_in(worlds, np.uint64(state.world[row]))
-        edges, powers = tables.edges, tables.powers
+        panel = state.panel[row]
         for errors in range(NO_FAULT + 1):
-            # A benign incident is P3.
-            known_when, known = np.int64(-1), (np.int64(0), np.int64(0), np.int64(1))
+            # A benign incident is P3. Else ``weights`` are those of faults fixed in tick ``known``.
+            known, weights = np.int64(-1), (np.int64(0), np.int64(0), np.int64(1))
             for hypothesis in range(out.shape[1]):
                 if tables.errors[hypothesis] != errors:
                     continue
                 when = np.int64(state.fixed_at[row, hypothesis])
-                if errors != NO_FAULT and when != known_when:
-                    _weigh_panels(when, state.panel[row], edges, powers, room)
-                    a, b, c = _by_severity(errors, edges, room)
-                    highest = max(a, b, c)
-                    known = (edges.usual[0], edges.usual[1], edges.usual[2])
-                    if highest > NEVER:
-                        known = (
-                            exp2(highest - a, powers),
-                            exp2(highest - b, powers),
-                            exp2(highest - c, powers),
-                        )
-                    known_when = when
-                out[place, hypothesis, 0], out[place, hypothesis, 1], out[place, hypothesis, 2] = (
-                    known
-                )
+                if errors != NO_FAULT and when != known:
+                    edges, powers = tables.edges, tables.powers
+                    weights = _severity_weights(when, panel, errors, edges, powers, room)
+                    known = when
+                for severity in range(3):
+                    out[place, hypothesis, severity] = weights[severity]
 
 
 def severities_of(state: BeliefState, tables: BeliefTables, room: Room, rows: Longs) -> Longs:

@@ -89,7 +89,8 @@ def write_tokens(
 ) -> None:
     """Write what a role sees to ``numbers`` (D,), or everything that was shown if it is None.
 
-    ``shown`` is all evidence so far, ``known`` the facts with the declarations that the role knows.
+    ``shown`` is all evidence so far, oldest first; ``known`` are the facts with the declarations
+    that the role knows.
     """
     incident, world = state.incident, simulation_of(state.incident)
     topology = incident.topology
@@ -153,7 +154,8 @@ def _enter(numbers: Numbers, layout: TokenLayout, world: Simulation, item: Evide
     column = int(layout.column_of[number, item.service, token])
     before = numbers[column]
     # The last instant as usual (token 0), the first of any other token.
-    if not before or (instant < before if token else instant > before):
+    news = instant < before if token else instant > before
+    if not before or news:
         numbers[column] = instant
 
 
@@ -184,6 +186,7 @@ def _write_asked(
     ``role`` sees a request if it sees the channel asked for, or may ask for it; None sees all.
     """
     topology = simulation.topology
+    # A tick has an action of each lane, in the order of lanes.
     last = [_request(action) for when, action in state.history if when == state.tick - 1]
     for lane, asked in enumerate(last):
         if asked is None:

@@ -10,6 +10,7 @@ from logtriage.vector.tokens.incidents import TokenIncidents
 
 #: Stands for a tick that has not come; later than any tick.
 NEVER: Final = 255
+#: The ``closing`` of an open incident.
 OPEN: Final = -1
 
 Bytes = NDArray[np.uint8]

@@ -111,6 +111,8 @@ def token_layout_of(
         name: [len(alphabet(setting, LOG if name == WINDOW else name, place)) for place in here]
         for name in sources
     }
+    # Kernels count on this order: blocks of a kind (down, alert, asked, owner) are neighbours, and
+    # from ``worth`` on nothing changes within an incident.
     screen: dict[str, tuple[int, float]] = {
         f"seen:{name}": (sum(sizes[name]) - n, INSTANT_UNIT) for name in sources
     }
@@ -158,6 +160,7 @@ def alphabet_sizes(setting: Setting, topology: Topology) -> Ints:
 
 
 def _columns(world: World, blocks: dict[str, slice], sizes: dict[str, list[int]], n: int) -> Ints:
+    """The table ``column_of`` of :class:`TokenLayout`."""
     number = {name: place for place, name in enumerate(sources_of(world))}
     widest = max(max(row) for row in sizes.values())
     columns = np.full((len(number), n, widest), -1, np.int32)

@@ -155,7 +155,7 @@ def _check_counts(task: TaskSpec, models: Sequence[Model], lanes: int) -> None:
             f"things, and {teams} teams; the batched engine counts to {MOST - 1}, and to "
             f"{_MOST_TEAMS} teams"
         )
-    if task.horizon * lanes > MOST_TICKS:
+    if task.horizon * lanes > MOST_TICKS:  # each lane may apply a remedy in each tick
         raise InvalidInput(
             f"horizon {task.horizon} of task {task.id!r} with {lanes} who act in each tick: "
             f"expected at most {MOST_TICKS // lanes}"

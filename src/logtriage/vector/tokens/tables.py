@@ -5,7 +5,7 @@ the belief reads, too. A token's number is its place in the alphabet of its sort
 ordinary token has place 0.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
@@ -74,7 +74,7 @@ class TokenTables(NamedTuple):
     By hypothesis: ``prior_steps`` (W, H) draw it, ``prior_total`` (W, 2) holds the halves of their
     sum; ``condition_of`` (W, H, n) is the condition of each service, -1 where it does not reach;
     ``has_fault`` (W, H); ``root`` (W, H) is the service of the fault or the benign load;
-    ``remedies`` (W, H, 5) fix it; ``team`` (W, H) is to page, or :data:`OWNER` or :data:`NOBODY`;
+    ``remedies`` (W, H, kinds) fix it; ``team`` (W, H) is to page, :data:`OWNER` or :data:`NOBODY`;
     ``errors_first`` (W, H); ``note_row`` (W, H) is its row of ``note_steps`` (W, M, K), which draw
     a note, and of ``note_numbers`` (W, M, K): 1 + the place among log lines, or 0 for no news.
 
@@ -127,6 +127,7 @@ def check_alike(models: Sequence[Model]) -> None:
 
 
 def _measures(model: Model) -> tuple[object, ...]:
+    """What the worlds of a batch must have in common."""
     topology, world = model.topology, model.world
     sizes = alphabet_sizes(model.setting, topology).tolist()
     return sizes, len(topology.teams), len(world.owning_teams(topology)), topology.remedies
@@ -156,7 +157,7 @@ def _tables_of(model: Model) -> TokenTables:
             for sort in world.cell_sorts
         ]
     )
-    any_row = _row_of(onsets(setting, Part.ANY), rows)
+    any_row = _row_of(onsets(setting, Part.ANY), rows)  # the last to add to ``rows``
     notes = _notes(setting, topology, hypotheses)
     watched = world.slots[Channel.ALERT]
     (_, works), (_, misses), _ = rule_weights(world)
@@ -185,9 +186,7 @@ def _tables_of(model: Model) -> TokenTables:
         prior_total=_table([model.prior.total & 0xFFFFFFFF, model.prior.total >> 32], np.uint64),
         condition_of=_table(model.listed.place, np.int16),
         has_fault=_table([bool(hypothesis.faults) for hypothesis in hypotheses], bool),
-        root=_table(
-            [(hypothesis.benign or hypothesis.faults[0])[1] for hypothesis in hypotheses], np.int16
-        ),
+        root=_table([_root(hypothesis) for hypothesis in hypotheses], np.int16),
         remedies=_table([_remedies(world, hypothesis) for hypothesis in hypotheses], bool),
         team=_table([_team(world, topology, hypothesis) for hypothesis in hypotheses], np.int16),
         errors_first=_table(
@@ -196,6 +195,7 @@ def _tables_of(model: Model) -> TokenTables:
         note_row=notes[0],
         note_steps=notes[1],
         note_numbers=notes[2],
+        # These conditions are the first of each service in ``listed``, in this order.
         unaffected_steps=_padded(
             [
                 list(accumulate(w for _, w in unaffected(world, row.tier)))
@@ -235,11 +235,11 @@ def _padded(rows: Sequence[Sequence[int]], fill: int = FULL) -> Table:
 
 
 def _edge_table(weights: Any) -> Table:
-    rows = np.cumsum(np.array(weights), axis=-1)
-    width = (1 << (rows.shape[-1] - 1).bit_length()) - rows.shape[-1]
-    return _table(
-        np.pad(rows, [(0, 0)] * (rows.ndim - 1) + [(0, width)], constant_values=FULL), np.int32
-    )
+    """Weights (…, R) as thresholds, filled up as by :func:`_padded`."""
+    steps = np.cumsum(np.array(weights), axis=-1)
+    *outer, length = steps.shape
+    rows = _padded(steps.reshape(-1, length).tolist())
+    return _table(rows.reshape(*outer, -1), np.int32)
 
 
 def _row_of(weights: Sequence[int], rows: dict[tuple[int, ...], int]) -> int:
@@ -250,19 +250,11 @@ def _row_of(weights: Sequence[int], rows: dict[tuple[int, ...], int]) -> int:
 def _onset_rows(model: Model, rows: dict[tuple[int, ...], int]) -> Table:
     """The row number of each onset's steps (sorts, n, conditions); see :func:`_row_of`."""
     setting = model.setting
-    return _table(
-        [
-            padded(
-                [
-                    [_row_of(onsets(setting, part_of(setting, sort, c)), rows) for c in conditions]
-                    for conditions in model.listed.conditions
-                ],
-                fill=0,
-            )
-            for sort in setting.world.cell_sorts
-        ],
-        np.int32,
-    )
+
+    def row_of(sort: str, _: Place, condition: Condition) -> int:
+        return _row_of(onsets(setting, part_of(setting, sort, condition)), rows)
+
+    return _by_condition(model, row_of)
 
 
 def _sign_rows(model: Model, rows: dict[tuple[int, ...], int]) -> Table:
@@ -271,28 +263,29 @@ def _sign_rows(model: Model, rows: dict[tuple[int, ...], int]) -> Table:
     known: dict[tuple[object, ...], int] = {}
 
     def row_of(sort: str, place: Place, condition: Condition) -> int:
-        # Tokens may depend on whom a service calls, not on its tier alone.
+        # Without tokens that name callees, the tier and the condition's name decide alone.
         calling = bool(world.naming_tokens(sort))
         key = (sort, place, condition) if calling else (sort, place.tier, condition.name)
         if key not in known:
             known[key] = _row_of(sign_weights(setting, sort, place, condition), rows)
         return known[key]
 
-    return _table(
-        [
-            padded(
-                [
-                    [row_of(sort, place, condition) for condition in conditions]
-                    for place, conditions in zip(
-                        places(model.topology), model.listed.conditions, strict=True
-                    )
-                ],
-                fill=0,
-            )
-            for sort in world.cell_sorts
-        ],
-        np.int32,
-    )
+    return _by_condition(model, row_of)
+
+
+def _by_condition(model: Model, row_of: Callable[[str, Place, Condition], int]) -> Table:
+    """A row number for each sort, service and condition of it (sorts, n, conditions)."""
+    services = list(zip(places(model.topology), model.listed.conditions, strict=True))
+    numbers = []
+    for sort in model.world.cell_sorts:
+        by_service = [[row_of(sort, place, each) for each in row] for place, row in services]
+        numbers.append(padded(by_service, fill=0))
+    return _table(numbers, np.int32)
+
+
+def _root(hypothesis: Hypothesis) -> int:
+    _, service = hypothesis.benign or hypothesis.faults[0]
+    return service
 
 
 def _remedies(world: World, hypothesis: Hypothesis) -> list[bool]:

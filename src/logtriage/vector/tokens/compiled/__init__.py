@@ -54,7 +54,6 @@ class TokenKernels:
             tables=self._setting.tables,
             incidents=incidents,
             now=episodes,
-            sizes=self._layout.sizes,
             column_of=self._layout.column_of,
             to=self._places,
             cells=self._cells,
@@ -104,7 +103,7 @@ class TokenKernels:
             most = write_cells(rows, self._scene(incidents, episodes), out)
             if most <= self._widest:
                 return out[:, :most]
-            self._widest = most
+            self._widest = most  # some were left out: write them all anew
 
     def scores(
         self,

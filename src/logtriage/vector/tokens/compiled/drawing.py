@@ -77,7 +77,7 @@ def reached(steps: Any, row: Int, point: Int) -> Int:
 
 @kernel
 def drawn_rule(seed: np.uint64, service: Int, rule: Int, begin: Int, tables: Any) -> Any:
-    """(whether an alert rule works from tick ``begin`` on, else the instant at which it fires)."""
+    """(whether an alert rule works from tick ``begin`` on, from when it fires by chance)."""
     key = subkey(subkey(seed, _RULE), tables.rule_stream[np.uint64(rule)])
     bits = draw(key, service, begin)
     point = np.int64(bits >> _48)
@@ -97,6 +97,7 @@ def draw_histories(
     seed, place = incidents.seed[row], np.uint64(service)
     condition = np.uint64(incidents.conditions[row, place])
     key = subkey(seed, _HISTORY)
+    # Of the bits of a history, 16 draw whether it is a coincidence, 16 its token, 16 its onset.
     for sort in range(np.uint64(tables.stream.shape[0])):
         bits = draw(subkey(key, tables.stream[sort]), service, 0)
         foggy = np.int64(bits >> _48) < fog

@@ -53,14 +53,14 @@ class Scene(NamedTuple):
     """All that kernels read and write for the rows of one task.
 
     ``tables``, ``incidents`` and ``now`` are :class:`TokenTables`, ``TokenIncidents`` and
-    ``TokenEpisodes``; ``sizes`` and ``column_of`` are the layout's. ``tables`` hold all worlds of a
-    pool until :func:`scene_in` picks one. ``cells`` (M, 5) is room for the cells of one screen.
+    ``TokenEpisodes``; ``column_of`` is the layout's, and ``to`` says where its blocks are.
+    ``tables`` hold all worlds of a pool until :func:`scene_in` picks one. ``cells`` (M, 5) is room
+    for the cells of one screen.
     """
 
     tables: Any
     incidents: Any
     now: Any
-    sizes: Any
     column_of: Any
     to: "ColumnPlaces"
     cells: Any
@@ -70,9 +70,7 @@ class Scene(NamedTuple):
 def scene_in(row: Int, scene: Scene) -> Scene:
     """The scene of a row, with the tables of its world."""
     tables = tables_in(scene.tables, np.uint64(scene.incidents.world[row]))
-    return Scene(
-        tables, scene.incidents, scene.now, scene.sizes, scene.column_of, scene.to, scene.cells
-    )
+    return Scene(tables, scene.incidents, scene.now, scene.column_of, scene.to, scene.cells)
 
 
 class ColumnPlaces(NamedTuple):

@@ -17,10 +17,9 @@ from logtriage.vector.tokens.layout import REQUEST
 from logtriage.world.channels import Channel
 
 _SEVERITIES: Final = len(SEVERITIES)
-_LOGS: Final = REQUEST[Channel.LOGS]
 _OVERVIEW: Final = REQUEST[Channel.OVERVIEW]
-_METRICS: Final = REQUEST[Channel.METRICS]
-_TRACES: Final = REQUEST[Channel.TRACES]
+#: The requests about one service, in the order of their canonical integers.
+_ABOUT_ONE: Final = (REQUEST[Channel.LOGS], REQUEST[Channel.METRICS], REQUEST[Channel.TRACES])
 
 
 @kernel
@@ -30,13 +29,9 @@ def _note_request(row: Int, at: Int, lane: Int, columns: Any, to: ColumnPlaces) 
     ``at`` is the request's place: 0 for all services, then lines, gauges, traces by service.
     """
     first = np.uint64(to.asked + 2 * lane)
-    service = 0
-    if at == 0:
-        kind = _OVERVIEW
-    else:
-        service = 1 + (at - 1) % to.n
-        which = (at - 1) // to.n
-        kind = _LOGS if which == 0 else (_METRICS if which == 1 else _TRACES)
+    kind, service = _OVERVIEW, 0
+    if at > 0:
+        kind, service = _ABOUT_ONE[(at - 1) // to.n], 1 + (at - 1) % to.n
     columns[row, first] = kind
     columns[row, first + np.uint64(1)] = service
 
@@ -123,8 +118,9 @@ def apply_action(row: Int, action: Int, lane: Int, scene: Scene) -> None:
     move = move_of(action, np.int64(right), places.rules, letters)
     counted = counts(facts, move, live=True, anew=True, faults=np.int64(1))
     before = response_of(row, facts, scene)
-    after = facts_step(facts, move, True, counted, when)
-    fixed = response_step(before, move, np.int64(right), True, counted, when).fixed
+    after = facts_step(facts, move, live=True, counted=counted, tick=when)
+    accepted = np.int64(right)
+    fixed = response_step(before, move, accepted, live=True, counted=counted, tick=when).fixed
     if after.severity != facts.severity:
         now.severity[row] = after.severity
         columns[row, np.uint64(places.severity + after.severity)] = 1

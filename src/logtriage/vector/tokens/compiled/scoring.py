@@ -44,7 +44,8 @@ def score_of(row: Int, scene: Scene, by: Scoring) -> Any:
     shares = add_share(Shares(zero, zero, zero, zero), response, facts.paged, none)
     benign, gated = np.int64(not tables.has_fault[np.uint64(incidents.hypothesis[row])]), False
     clock = zero if benign == 0 else np.int64(by.width)
-    case = Case(np.int64(incidents.severity[row]), one, zero, zero, clock=clock, task_clock=zero)
+    severity = np.int64(incidents.severity[row])
+    case = Case(severity, faults=one, shares=zero, fixes=zero, clock=clock, task_clock=zero)
     used = np.int64(now.columns[row, np.uint64(scene.to.time)])
     levels = levels_of(facts, shares, case, used, none, by.tables)
     for number in range(len(by.tables.gates)):

@@ -32,21 +32,15 @@ _SPEAKER: Final = premixed(SPEAKER_STREAM)
 _EDGE_SIGN: Final = premixed(EDGE_STREAM)
 _EDGE_KEY, _NOTE_KEY = (premixed(CHANNEL_KEYS[channel]) for channel in (Channel.EDGE, Channel.NOTE))
 # All are np.int64, because functions are compiled anew for each plain integer they are called with.
-_ALERT, _EDGE, _WINDOW, _CHANGE, _LOGS, _OVERVIEW, _METRICS, _TRACES, _NOTE, _EFFECT = (
-    np.int64(CHANNELS.index(channel))
-    for channel in (
-        Channel.ALERT,
-        Channel.EDGE,
-        Channel.WINDOW,
-        Channel.CHANGE,
-        Channel.LOGS,
-        Channel.OVERVIEW,
-        Channel.METRICS,
-        Channel.TRACES,
-        Channel.NOTE,
-        Channel.EFFECT,
-    )
-)
+_ALERT: Final = np.int64(CHANNELS.index(Channel.ALERT))
+_EDGE: Final = np.int64(CHANNELS.index(Channel.EDGE))
+_WINDOW: Final = np.int64(CHANNELS.index(Channel.WINDOW))
+_CHANGE: Final = np.int64(CHANNELS.index(Channel.CHANGE))
+_LOGS: Final = np.int64(CHANNELS.index(Channel.LOGS))
+_OVERVIEW: Final = np.int64(CHANNELS.index(Channel.OVERVIEW))
+_METRICS: Final = np.int64(CHANNELS.index(Channel.METRICS))
+_TRACES: Final = np.int64(CHANNELS.index(Channel.TRACES))
+_NOTE: Final = np.int64(CHANNELS.index(Channel.NOTE))
 _CHANGE_SORT, _LOG_SORT = (np.int64(PLAIN_SORTS.index(sort)) for sort in (CHANGE, LOG))
 _LOGS_ASKED: Final = REQUEST[Channel.LOGS]
 _OVERVIEW_ASKED: Final = REQUEST[Channel.OVERVIEW]
@@ -60,9 +54,12 @@ _LOOK: Final = 3
 
 
 def most_cells(n: int, sorts: int, alerts: int, lanes: int, lines: int, horizon: int) -> int:
-    """The most cells that a screen of n services can have; a look has two more for each remedy."""
+    """The most cells that :func:`screen` can write about n services."""
+    # A look has two more for each remedy; on the first screen there was none.
+    first = n * (1 + alerts) * _LOOK
     asked = lanes * max(n, sorts) * (_LOOK + 2 * horizon)
-    return n * (1 + alerts) * _LOOK + asked + lines + 2 + lanes
+    panel_and_note = 2
+    return first + asked + lines + panel_and_note
 
 
 @kernel
@@ -186,19 +183,19 @@ def _answer(at: Int, row: Int, lane: Int, tick: Int, scene: Scene) -> Int:
     asked = now.columns[row, np.uint64(first)]
     if asked == 0:
         return at
-    who = np.int64(now.columns[row, np.uint64(first + 1)]) - 1
+    service = np.int64(now.columns[row, np.uint64(first + 1)]) - 1  # -1 for all
     for earlier in range(lane):  # if two lanes ask the same, it is shown once
         other = np.uint64(to.asked + 2 * earlier)
         same = now.columns[row, other] == asked
-        if same and now.columns[row, other + np.uint64(1)] == who + 1:
+        if same and now.columns[row, other + np.uint64(1)] == service + 1:
             return at
     if asked == _OVERVIEW_ASKED:
         start = _scrape(row, tick, scene)
-        for service in range(to.n):
-            down = scene.incidents.down[row, np.uint64(service), np.uint64(_LOGS_PART)]
-            token = _token_shown(row, service, _LOG_SORT, start, scene)
-            token = np.int64(IS_DOWN) if down else token
-            at = _cell(at, _OVERVIEW, service, np.int64(0), start, token, scene)
+        for each in range(to.n):
+            token = np.int64(IS_DOWN)
+            if not scene.incidents.down[row, np.uint64(each), np.uint64(_LOGS_PART)]:
+                token = _token_shown(row, each, _LOG_SORT, start, scene)
+            at = _cell(at, _OVERVIEW, each, np.int64(0), start, token, scene)
         return at
     channel, part, sort, slots = _LOGS, _LOGS_PART, _LOG_SORT, np.int64(1)
     if asked != _LOGS_ASKED:
@@ -206,11 +203,11 @@ def _answer(at: Int, row: Int, lane: Int, tick: Int, scene: Scene) -> Int:
         channel, part = (_METRICS, _METRICS_PART) if gauges else (_TRACES, _TRACES_PART)
         sort = np.int64(to.first_gauge if gauges else to.first_span)
         slots = np.int64(to.gauges if gauges else to.spans)
-    if scene.incidents.down[row, np.uint64(who), np.uint64(part)]:
+    if scene.incidents.down[row, np.uint64(service), np.uint64(part)]:
         start = _scrape(row, tick, scene)
-        return _cell(at, channel, who, np.int64(0), start, np.int64(IS_DOWN), scene)
+        return _cell(at, channel, service, np.int64(0), start, np.int64(IS_DOWN), scene)
     for slot in range(slots):
-        at = _look(at, row, channel, who, np.int64(slot), sort + slot, tick, scene)
+        at = _look(at, row, channel, service, np.int64(slot), sort + slot, tick, scene)
     return at
 
 
@@ -294,7 +291,7 @@ def _enter(row: Int, count: Int, scene: Scene) -> None:
         else:
             source = np.int64(_LOG_SORT)
             if channel == _WINDOW:
-                source = np.int64(to.sorts)
+                source = np.int64(to.sorts)  # behind all sorts, as in ``sources_of``
             elif channel == _CHANGE:
                 source = _CHANGE_SORT
             elif channel == _METRICS:
@@ -306,7 +303,8 @@ def _enter(row: Int, count: Int, scene: Scene) -> None:
             )
             before = columns[row, column]
             # The last instant as usual (token 0), the first of any other token.
-            if before == 0 or ((instant > before) if token == 0 else (instant < before)):
+            news = instant > before if token == 0 else instant < before
+            if before == 0 or news:
                 columns[row, column] = instant
 
 
