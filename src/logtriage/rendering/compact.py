@@ -75,9 +75,8 @@ def roll_call(telling: Iterable[LogLine], calm: int) -> str:
     """The text for requested logs of all services: telling lines by level, a count of the rest."""
     levels: dict[str, dict[str, list[str]]] = {}
     for line in telling:
-        levels.setdefault(line.level, {}).setdefault(line.bare or line.message, []).append(
-            line.service
-        )
+        texts = levels.setdefault(line.level, {})
+        texts.setdefault(line.bare or line.message, []).append(line.service)
     rows = ["REQUESTED LOGS, a line of each service:"]
     for level in sorted(levels):
         rows.append(f"{level}:")
@@ -110,6 +109,7 @@ def owners(observation: Observation) -> dict[str, str]:
 
 
 def _named(action: Action) -> str | None:
+    """The service that an action names; None if it names none, or all."""
     match action:
         case (
             IdentifyRootCause(service, _)

@@ -20,7 +20,7 @@ GRADED: Final = (
 )
 #: A service's traces come with its callees' latency, which the recording has not by caller.
 _TRACES: Final = "TRACES: a callee's time is over all callers."
-#: The characters that it costs to name a common beginning and end apart.
+#: The characters that :func:`services_told` spends to name a common beginning and end apart.
 _COST: Final = len(" named *, * being; others: ")
 
 
@@ -78,6 +78,7 @@ def services_told(names: Sequence[str]) -> str:
 
 
 def _common(names: Sequence[str], parts: Iterable[str]) -> list[str]:
+    """The empty part, and those that at least half of the names have."""
     return ["", *(part for part, count in Counter(parts).items() if 2 * count >= len(names))]
 
 
@@ -90,7 +91,9 @@ def _fits(name: str, head: str, tail: str) -> bool:
 
 
 def _saved(names: Sequence[str], head: str, tail: str) -> int:
-    count, shared = sum(_fits(name, head, tail) for name in names), len(head) + len(tail)
+    """The characters saved by naming both apart; 0 if less than half of the names have both."""
+    count = sum(_fits(name, head, tail) for name in names)
+    shared = len(head) + len(tail)
     if not shared or 2 * count < len(names):
         return 0
     return shared * (count - 1) - _COST
@@ -106,13 +109,16 @@ def neighbourhood(observation: Observation) -> str | None:
         if isinstance(action, RequestMetrics | RequestTraces | RequestMoreLogs)
     )
     now = observation.tick
-    alerting = (alert.service for alert in observation.alerts if not now or alert.since == now)
+    # On the first screen, all alerts are new.
+    alerting = (alert.service for alert in observation.alerts if now == 0 or alert.since == now)
     named = dict.fromkeys(name for name in (*asked, *alerting) if name is not None)
-    rows = [row for name in named if (row := _calls(observation.topology, name))]
-    return f"CALLS: {'; '.join(rows)}" if rows else None
+    rows = (_calls(observation.topology, name) for name in named)
+    text = "; ".join(row for row in rows if row)
+    return f"CALLS: {text}" if text else None
 
 
 def _calls(topology: Topology, name: str) -> str:
+    """A service between its callers and those that it calls; empty if no call was recorded."""
     callers = [service.name for service in topology.services if name in service.calls]
     called = topology.services[topology.index(name)].calls
     if not callers and not called:

@@ -134,8 +134,8 @@ def public_rules(
     lines = (*body, f"GRADE: {GRADED}" if rubric == RECORDED.id else "")
     world = None if setting is None else setting.world
     actions = _action_rules(topology, horizon, reply, seat, useful, world)
-    impact = _PATH if setting is not None and setting.several and not seat else None
-    impact = None if reply == "tools" else impact
+    spreads = setting is not None and setting.several
+    impact = _PATH if spreads and seat is None and reply != "tools" else None
     return "\n".join(filter(None, (opening, *lines, *actions, impact)))
 
 
@@ -165,6 +165,7 @@ def _team_opening(
 
 
 def _in_order(kinds: Iterable[str]) -> tuple[str, ...]:
+    """Kinds of action in the order in which every prompt lists them."""
     types = (*TEAM_ACTION_TYPES, *RECORDED_ACTION_TYPES, *HAND_OVER_TYPES)
     known = frozenset(kinds)
     return tuple(kind for kind in types if kind in known)
@@ -235,8 +236,8 @@ def _example(
     topology: Topology, may: tuple[str, ...], remedy: str, role: Role | None
 ) -> dict[str, str]:
     last = topology.names[-1]
-    # A role may ask only about what it watches; -1 is the last service.
-    asked = max(() if role is None else watched(role, topology), default=-1)
+    # A role may ask only about what it watches; one that watches nothing asks about the last.
+    asked = -1 if role is None else max(watched(role, topology), default=-1)
     values = {
         "remediate": f"{remedy}:{last}",
         "identify_root_cause": last,
@@ -248,4 +249,5 @@ def _example(
     }
     telling = ("remediate", "identify_root_cause", "escalate")
     kind = next((name for name in telling if name in may), may[0])
-    return {"action_type": kind, **({"value": values[kind]} if kind in values else {})}
+    value = values.get(kind)
+    return {"action_type": kind} if value is None else {"action_type": kind, "value": value}

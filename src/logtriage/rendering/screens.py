@@ -171,6 +171,7 @@ def _alerts(observation: Observation) -> str:
 
 @lru_cache(maxsize=1024)
 def _changes(changes: tuple[Change, ...], world: World | None, fleet: bool) -> tuple[str, ...]:
+    """The part of the screen with the changes; no part if there are none."""
     if world is None:
         feed = "; ".join([f"{c.minutes_ago} min ago {c.service} {c.detail}" for c in changes])
         return (f"CHANGES: {feed}",) if feed else ()
@@ -209,8 +210,9 @@ def _logs(title: str, lines: Iterable[LogLine]) -> str:
 
 
 def _health(observation: Observation) -> str:
-    known: list[str] = []
-    others: dict[str, list[str]] = {"figures below if they stray": [], "unknown": []}
+    rows: list[str] = []
+    in_dashboard: list[str] = []
+    unknown: list[str] = []
     figures = observation.signals or ((),) * len(observation.health)
     for name, reading, signals in zip(
         observation.topology.names, observation.health, figures, strict=True
@@ -218,15 +220,16 @@ def _health(observation: Observation) -> str:
         if reading is not None:
             # The limits of a status are the simulator's; a recording has none.
             status = "" if observation.open_loop else f" {status_of(reading)}"
-            known.append(f"{name}{status}: {_reading(reading)}")
+            rows.append(f"{name}{status}: {_reading(reading)}")
         else:
-            others["figures below if they stray" if signals else "unknown"].append(name)
-    for what, names in others.items():
+            (in_dashboard if signals else unknown).append(name)
+    for what, names in (("figures below if they stray", in_dashboard), ("unknown", unknown)):
         if names:
-            several = len(names) > compact.LONG_LIST
-            known.append(f"{what}: {f'{len(names)} services' if several else ', '.join(names)}")
+            is_long = len(names) > compact.LONG_LIST
+            listed = f"{len(names)} services" if is_long else ", ".join(names)
+            rows.append(f"{what}: {listed}")
     minutes = TREND_TICKS * observation.tick_seconds // 60
-    return "\n".join((f"HEALTH (was: p99 {minutes} min ago):", *known))
+    return "\n".join((f"HEALTH (was: p99 {minutes} min ago):", *rows))
 
 
 @lru_cache(maxsize=1024)
@@ -241,7 +244,9 @@ def _directory(topology: Topology, owners: tuple[tuple[str, str], ...]) -> str:
 
 
 def _declared_line(observation: Observation) -> str:
-    parts, all_shown = [], "declarations" not in observation.hidden
+    parts = []
+    # With this view, what is not declared stands as "-".
+    all_shown = "declarations" not in observation.hidden
     if observation.severity is not None or (all_shown and not observation.open_loop):
         parts.append(f"severity {observation.severity or '-'}")
     if all_shown or observation.root_cause is not None:
