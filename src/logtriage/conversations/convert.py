@@ -212,7 +212,8 @@ def _values(stream: Any, name: str) -> Iterator[tuple[int | None, Any]]:
     is_document = name.removesuffix(".gz").endswith(".json")
     if isinstance(value, TranscriptError) and line is not None:
         lines = _all_of(lines)
-        whole = _decoded(line[:0].join(text for _, text in lines if text is not None))
+        empty = line[:0]  # a text, or bytes
+        whole = _decoded(empty.join(text for _, text in lines if text is not None))
         if not isinstance(whole, TranscriptError):
             yield None, whole
             return
@@ -226,6 +227,7 @@ def _values(stream: Any, name: str) -> Iterator[tuple[int | None, Any]]:
 
 
 def _all_of(lines: Iterable[tuple[int, Any]]) -> list[tuple[int, Any]]:
+    """All lines; a TranscriptError if they are longer than a document may be."""
     size, found = 0, []
     for number, line in lines:
         size += 0 if line is None else len(line)

@@ -90,6 +90,7 @@ class _Pending:
         """How likely the step was played; steps with the least numbers are left out first."""
         if self.refused:
             return 0
+        # By weight: a screen answers the step, nothing answers it, it can be read.
         return 1 + 4 * bool(self.screens) + 2 * (self.answer is None) + self.readable
 
 

@@ -79,7 +79,9 @@ def joint_transcript(
     extra = kept(joint_words(said, split, len(wires)))
     return Transcript(
         *(incident.id, tuple(wires), status, agent, extra, ticks, incident.seal),
-        *(split.name, incident.world_mark, split.fingerprint),
+        role_split=split.name,
+        world=incident.world_mark,
+        role_split_mark=split.fingerprint,
     )
 
 
@@ -93,6 +95,7 @@ def joint_words(said: Mapping[str, Iterable[str | None]], split: RoleSplit, acti
 
 
 def _actions(messages: Sequence[Message], role: Role, topology: Topology) -> list[Action]:
+    """The action of a role in each tick, one for each of its messages."""
     actions: list[Action] = []
     left = role.budget
     for message in filter(is_from_agent, messages):

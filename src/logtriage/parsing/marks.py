@@ -105,10 +105,7 @@ def _marked(text: str, depth: int = 1) -> tuple[list[str], list[TextCall]]:
 
 
 def _calls(body: str, depth: int) -> list[TextCall]:
-    """The calls between two marks, at least one: a body that cannot be read is an unreadable call.
-
-    A body with marks of its own is a section of calls.
-    """
+    """The calls in a body or in its section; at least one, which may be unreadable."""
     if len(body) > MAX_TEXT:
         reason = f"a call of {len(body)} characters; at most {MAX_TEXT} are read"
         return [_unreadable(body[:500], reason)]

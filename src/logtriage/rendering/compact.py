@@ -7,14 +7,6 @@ from typing import Final
 import attrs
 
 from logtriage._lib.grouping import grouped
-from logtriage.actions import (
-    Action,
-    IdentifyRootCause,
-    Remediate,
-    RequestMetrics,
-    RequestMoreLogs,
-    RequestTraces,
-)
 from logtriage.observation import Observation
 from logtriage.topology import Topology
 from logtriage.world.telemetry import Alert, Change, LogLine
@@ -100,24 +92,9 @@ def owners(observation: Observation) -> dict[str, str]:
     every = dict(zip(names, observation.directory, strict=True))
     if not shows_some_owners(observation):
         return every
-    wanted = {alert.service for alert in observation.alerts}
+    wanted: set[str | None] = {alert.service for alert in observation.alerts}
     wanted.update(line.service for line in observation.window)
-    wanted.update(filter(None, map(_named, observation.last_actions)))
+    wanted.update(getattr(action, "service", None) for action in observation.last_actions)
     if observation.root_cause is not None:
         wanted.update(observation.root_causes or (observation.root_cause,))
     return {name: owner for name, owner in every.items() if name in wanted}
-
-
-def _named(action: Action) -> str | None:
-    """The service that an action names; None if it names none, or all."""
-    match action:
-        case (
-            IdentifyRootCause(service, _)
-            | Remediate(_, service)
-            | RequestMoreLogs(service)
-            | RequestMetrics(service)
-            | RequestTraces(service)
-        ):
-            return service
-        case _:
-            return None

@@ -109,8 +109,7 @@ def neighbourhood(observation: Observation) -> str | None:
         if isinstance(action, RequestMetrics | RequestTraces | RequestMoreLogs)
     )
     now = observation.tick
-    # On the first screen, all alerts are new.
-    alerting = (alert.service for alert in observation.alerts if now == 0 or alert.since == now)
+    alerting = (alert.service for alert in observation.alerts if alert.since == now or now == 0)
     named = dict.fromkeys(name for name in (*asked, *alerting) if name is not None)
     rows = (_calls(observation.topology, name) for name in named)
     text = "; ".join(row for row in rows if row)
