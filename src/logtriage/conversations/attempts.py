@@ -221,10 +221,7 @@ def _begins(row: LogRow, whole: LogRow, without: int = 0) -> bool:
 
 
 def _is_beside(row: LogRow, whole: LogRow, parts: Parts) -> bool:
-    """Whether a row adds nothing to another of its attempt: an earlier, dropped or failed request.
-
-    If only the other has rows of its requests, the row's last reply may have been dropped.
-    """
+    """Whether a row is an earlier, dropped or failed request of the attempt of another."""
     if row.digests.prefixes == whole.digests.prefixes:
         return True
     is_earlier = _sent(row) < _sent(whole)
@@ -244,7 +241,6 @@ def _goes_on(row: LogRow, whole: LogRow) -> bool:
 
 
 def _ends_otherwise(row: LogRow, whole: LogRow, parts: Parts) -> bool:
-    """Whether a row is of the attempt of another, and has another end."""
     if _goes_on(row, whole):
         return True
     return not row.is_cut and row.turns > 1 and _has_other_requests(whole, row, parts)

@@ -164,7 +164,6 @@ def _use(block: Block, where: str) -> Blocks:
 
 
 def _result(block: Block, where: str) -> Blocks:
-    """Read an answer to a call. Pydantic AI's retry prompt without a tool is plain text."""
     if block.get("part_kind") == "retry-prompt" and absent(block.get("tool_name")):
         return _text(block, where)
     return [answer(first(block, _ANSWERED_ID), block)]

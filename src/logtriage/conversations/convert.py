@@ -234,9 +234,8 @@ def _all_of(lines: Iterable[tuple[int, Any]]) -> list[tuple[int, Any]]:
         found.append((number, line))
         if size > MAX_DOCUMENT:
             limit = f"{MAX_DOCUMENT >> 20} MiB"
-            raise TranscriptError(
-                f"neither JSON a line nor a document of at most {limit}", line=number
-            )
+            reason = f"neither JSON a line nor a document of at most {limit}"
+            raise TranscriptError(reason, line=number)
     return found
 
 

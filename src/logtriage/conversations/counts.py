@@ -57,8 +57,7 @@ def usage_in(owner: Mapping[str, Any], depth: int = 0) -> Counts:
         inside = owner.get(key)
         if not isinstance(inside, Mapping) or depth == _DEEPEST:
             continue
-        found = tokens_in(inside) or usage_in(inside, depth + 1)
-        if found:
+        if found := tokens_in(inside) or usage_in(inside, depth + 1):
             return found
     models = owner.get("model_usage")  # of Inspect: a usage for each model
     usages = models.values() if isinstance(models, Mapping) else ()

@@ -83,7 +83,7 @@ def status_of(row: Mapping[str, Any]) -> str:
     if error is None:
         run = row.get(RUN)
         of_run = status_of(run) if isinstance(run, Mapping) else COMPLETED
-        return _named_status(row.get("status")) if of_run == COMPLETED else of_run
+        return _worded(row.get("status")) if of_run == COMPLETED else of_run
     if isinstance(error, Mapping):
         error = error.get("message") or error.get("type") or "error"
     if isinstance(error, str) and _LIMIT.search(error):
@@ -104,7 +104,7 @@ def _error_in(row: Mapping[str, Any]) -> Any:
     return None
 
 
-def _named_status(status: object) -> str:
+def _worded(status: object) -> str:
     """A ``status`` as it is written, if it is a word for an end that is not normal."""
     named = status.strip() if isinstance(status, str) else ""
     plain = re.sub(r"[\s-]", "_", named.lower())

@@ -78,9 +78,8 @@ def own_messages(conversation: Conversation, incident: Incident) -> list[Message
     openings = {number: screen for number, screen in enumerate(found) if screen is not None}
     places = list(openings)
     replies = (number for number, message in enumerate(messages) if is_from_agent(message))
-    reply = next(replies, len(messages))
-    late = [number for number in places if number > reply]
-    if late:
+    first_reply = next(replies, len(messages))
+    if late := [number for number in places if number > first_reply]:
         wanted = render_observation(observe(initial_state(incident)))
         own = [n for n, screen in openings.items() if mismatch(screen.text, wanted) is None]
         if own == places[-1:]:

@@ -86,10 +86,8 @@ def _rename_fields(message: dict[str, Any]) -> None:
         if isinstance(message.get(other), list) and absent(message.get("tool_calls")):
             message["tool_calls"] = message.pop(other)
     kwargs = message.get("additional_kwargs")  # where LangChain keeps what OpenAI sent
-    blocks = objects(message.get("content"))
-    has_calls = message.get("tool_calls") or any(
-        among(one.get("type"), CALL_BLOCKS) for one in blocks
-    )
+    kinds = (block.get("type") for block in objects(message.get("content")))
+    has_calls = message.get("tool_calls") or any(among(kind, CALL_BLOCKS) for kind in kinds)
     if isinstance(kwargs, Mapping) and not has_calls:
         message |= {key: kwargs[key] for key in ("tool_calls", "function_call") if kwargs.get(key)}
     if isinstance(message.get("content"), Mapping) and not is_from_agent(message):

@@ -207,7 +207,8 @@ def _unwrapped(value: Any) -> Any:
 
 
 def _in_order(tree: Line) -> list[Any]:
-    return [tree[key] for key in sorted((key for key in tree if key.isdigit()), key=int)]
+    numbers = [key for key in tree if key.isdigit()]
+    return [tree[number] for number in sorted(numbers, key=int)]
 
 
 def _attributes(owner: object) -> dict[str, Any]:

@@ -177,8 +177,10 @@ def _played(wire: Mapping[str, Any]) -> tuple[str, object]:
 
 def _check_alike(row: Row, wires: Sequence[Mapping[str, Any]], place: str) -> None:
     """Raise TranscriptError if the ``actions`` of a row are not those of its messages."""
-    noted = [_compared(wire) for wire in objects(row.get("actions")) if "action_type" in wire]
-    read = [_compared(wire) for wire in wires]
+    keys = ("action_type", "value", "confidence")
+    actions = [wire for wire in objects(row.get("actions")) if "action_type" in wire]
+    noted = [tuple(map(wire.get, keys)) for wire in actions]
+    read = [tuple(map(wire.get, keys)) for wire in wires]
     if noted and noted != read:
         what = f"{len(noted)}, not {len(read)}"
         for number, (one, other) in enumerate(zip(noted, read, strict=False)):
@@ -186,10 +188,6 @@ def _check_alike(row: Row, wires: Sequence[Mapping[str, Any]], place: str) -> No
                 what = f"actions[{number}] is {one[:2]}, not {other[:2]}"
                 break
         raise TranscriptError(f"actions: not those of {place}: {what}; leave out one of the two")
-
-
-def _compared(wire: Mapping[str, Any]) -> tuple[Any, ...]:
-    return wire.get("action_type"), wire.get("value"), wire.get("confidence")
 
 
 def _joint_transcript(row: Mapping[str, Any], resolve: Resolver) -> Transcript:

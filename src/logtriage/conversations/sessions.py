@@ -206,7 +206,6 @@ def row_of_trajectory(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _messages(step: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
-    """The message of a step in ATIF, then the answers to its calls."""
     source = step.get("source")
     if source not in _ROLES:
         raise TranscriptError(f"{where}.source: one of {', '.join(_ROLES)}; got {source!r:.40}")

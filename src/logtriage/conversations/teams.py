@@ -95,7 +95,6 @@ def joint_words(said: Mapping[str, Iterable[str | None]], split: RoleSplit, acti
 
 
 def _actions(messages: Sequence[Message], role: Role, topology: Topology) -> list[Action]:
-    """The action of a role in each tick, one for each of its messages."""
     actions: list[Action] = []
     left = role.budget
     for message in filter(is_from_agent, messages):

@@ -142,7 +142,6 @@ def _is_plan(items: list[Any]) -> bool:
 
 
 def _length_problem(text: str) -> str | None:
-    """Why a reply is refused unread; None if it is short enough."""
     if len(text) <= MAX_TEXT:
         return None
     return f"reply of {len(text)} characters; at most {MAX_TEXT} are read"

@@ -113,9 +113,8 @@ def _arguments(arguments: object) -> Mapping[str, Any] | str:
 
 def _shown(name: object, arguments: object) -> str:
     """A call as text, for a malformed action."""
-    if isinstance(arguments, str):
-        text = arguments
-    else:
+    text = arguments
+    if not isinstance(text, str):
         try:
             text = json.dumps(arguments, ensure_ascii=False, default=str)
         except (ValueError, TypeError, RecursionError):

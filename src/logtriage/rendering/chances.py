@@ -249,10 +249,8 @@ def groups_of(world: World) -> dict[str, Mapping[str, Signature]]:
         "benign": tuple(condition.name for condition in world.benign),
         "unaffected": (HEALTHY, *(condition.name for condition in rules.distractions)),
     }
-    return {
-        **{title: {name: every[name] for name in row} for title, row in names.items()},
-        "fog": {"background": world.background},
-    }
+    groups = {title: {name: every[name] for name in row} for title, row in names.items()}
+    return {**groups, "fog": {"background": world.background}}
 
 
 def shares_of(world: World, signature: Signature) -> Iterator[tuple[str, dict[str, int]]]:

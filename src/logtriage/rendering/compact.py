@@ -21,12 +21,6 @@ def is_fleet(observation: Observation) -> bool:
     return not observation.open_loop and len(observation.topology) > LONG_LIST
 
 
-def shows_some_owners(observation: Observation) -> bool:
-    """Whether the directory has only some :func:`owners`: in a fleet, if one can ask for others."""
-    can_ask = not observation.hidden & {"inspection", "declarations"}
-    return is_fleet(observation) and can_ask
-
-
 def alerts(firing: Iterable[Alert]) -> str:
     """Text of alerts, which are sorted by ``since``: grouped by that tick, then by name."""
     parts = []
@@ -90,7 +84,8 @@ def owners(observation: Observation) -> dict[str, str]:
     """Owners by service; in a fleet, only if it alerts, has a line, was acted on or declared."""
     names = observation.topology.names
     every = dict(zip(names, observation.directory, strict=True))
-    if not shows_some_owners(observation):
+    cannot_ask = observation.hidden & {"inspection", "declarations"}  # for the others
+    if cannot_ask or not is_fleet(observation):
         return every
     wanted: set[str | None] = {alert.service for alert in observation.alerts}
     wanted.update(line.service for line in observation.window)

@@ -28,20 +28,11 @@ def dashboard(observation: Observation) -> str:
     by_service = sorted(shown, key=lambda pair: names.index(pair[0]))
     rows = grouped((name, _signal(signal)) for name, signal in by_service)
     left = f", {len(straying) - len(shown)} more not shown" if len(shown) < len(straying) else ""
-    return "\n".join(
-        (
-            f"SIGNALS{_span(observation)} that stray by {STRAY} spreads or more "
-            f"(usual ± spread){left}:",
-            *(f"{name}: {', '.join(texts)}" for name, texts in rows.items()),
-            *(() if rows else ("none",)),
-            *_without_usual(observation),
-        )
-    )
-
-
-def _span(observation: Observation) -> str:
     minutes = max(1, observation.tick_seconds // 60)
-    return " of the last minute" if minutes == 1 else f" of the last {minutes} minutes"
+    span = "the last minute" if minutes == 1 else f"the last {minutes} minutes"
+    heading = f"SIGNALS of {span} that stray by {STRAY} spreads or more (usual ± spread)"
+    lines = [f"{name}: {', '.join(texts)}" for name, texts in rows.items()] or ["none"]
+    return "\n".join((f"{heading}{left}:", *lines, *_without_usual(observation)))
 
 
 def _without_usual(observation: Observation) -> Iterator[str]:

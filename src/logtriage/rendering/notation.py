@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
+from logtriage._lib.grouping import grouped
 from logtriage._lib.printable import unmarked
 from logtriage.actions import (
     Action,
@@ -126,23 +127,19 @@ def _edge_band(seen: Observation) -> str | None:
 
 def _alerts(seen: Observation) -> Shown:
     token_of = {row.title: token for token, row in world_of(seen).alerts.items()}
-    firing: Shown = defaultdict(list)
-    for alert in seen.alerts:
-        firing[token_of[alert.name]].append(f"{alert.service}@{alert.since}")
+    firing = grouped((token_of[row.name], f"{row.service}@{row.since}") for row in seen.alerts)
     return {name: sorted(services) for name, services in sorted(firing.items())}
 
 
 def _requested(seen: Observation) -> Iterator[str]:
     # None is a look at all; another role may have looked at single services in the same tick.
     looks = {action.service for action in seen.last_actions if isinstance(action, RequestMoreLogs)}
-    shown: dict[str, list[LogLine]] = defaultdict(list)
-    for line in seen.inspection:
-        shown[line.service].append(line)
+    shown = grouped((line.service, line) for line in seen.inspection)
     if None in looks and shown:
         rest = [line for name, lines in shown.items() if name not in looks for line in lines]
         down = [line.service for line in rest if line.token == DOWN]
         collected = (line for line in rest if line.token != DOWN)
-        yield from ("asked:", *_lines(collected, seen, name_everyday=False))
+        yield from ("asked:", *_lines(collected, seen, everyday=False))
         yield from ("down:", *down) if down else ()
     for name in seen.topology.names:
         if name in looks and name in shown:
@@ -173,20 +170,17 @@ def _over_time(rows: Mapping[int, Sequence[str]]) -> Iterator[str]:
         before = now
 
 
-def _lines(
-    lines: Iterable[LogLine], seen: Observation, *, name_everyday: bool = True
-) -> Iterator[str]:
-    """The services with an everyday line, if wanted, then those with a line on each topic."""
-    everyday: list[str] = []
+def _lines(lines: Iterable[LogLine], seen: Observation, *, everyday: bool = True) -> Iterator[str]:
+    """The services with an ``everyday`` line, if wanted, then those with a line on each topic."""
+    calm: list[str] = []
     telling: Shown = defaultdict(list)
     for line in lines:
         assert line.token is not None  # only a recording has lines without a token
         if seen.is_ordinary(LOG, line.token):
-            everyday.append(line.service)
+            calm.append(line.service)
         else:
             telling[_log_words(line.token, seen)].append(line.service)
-    if name_everyday:
-        yield from _with_counts(everyday)
+    yield from _with_counts(calm if everyday else ())
     yield from _listed(telling)
 
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import Final
 
-from logtriage.actions import RequestMetrics, RequestMoreLogs, RequestTraces
 from logtriage.grading.recordings import WEIGHTS
 from logtriage.observation import Observation
 from logtriage.rendering.dashboard import STRAY
+from logtriage.roles import is_request
 from logtriage.topology import Topology
 
 _ROOT, _CLASS = WEIGHTS["root_cause"], WEIGHTS["fault_class"]
@@ -26,17 +26,11 @@ _COST: Final = len(" named *, * being; others: ")
 
 def recorded_rules(topology: Topology) -> Iterator[str]:
     """The lines of the prompt between its opening and how it is graded."""
-    calls = "; ".join(
-        f"{service.name} -> {', '.join(service.calls)}"
-        for service in topology.services
-        if service.calls
-    )
-    called = {name for service in topology.services for name in service.calls}
-    alone = [
-        service.name
-        for service in topology.services
-        if not service.calls and service.name not in called
-    ]
+    callers = [service for service in topology.services if service.calls]
+    calls = "; ".join(f"{caller.name} -> {', '.join(caller.calls)}" for caller in callers)
+    called = {name for caller in callers for name in caller.calls}
+    linked = called.union(caller.name for caller in callers)
+    alone = [name for name in topology.names if name not in linked]
     yield f"SERVICES (caller -> dependencies, as recorded): {calls or 'no call was recorded'}"
     if alone:
         yield f"SERVICES of which no call was recorded: {', '.join(alone)}"
@@ -103,11 +97,7 @@ def neighbourhood(observation: Observation) -> str | None:
     """A line of callers and callees of services that begin to alert or were asked for, or None."""
     if not observation.on_request:
         return None
-    asked = (
-        action.service
-        for action in observation.last_actions
-        if isinstance(action, RequestMetrics | RequestTraces | RequestMoreLogs)
-    )
+    asked = (action.service for action in observation.last_actions if is_request(action))
     now = observation.tick
     alerting = (alert.service for alert in observation.alerts if alert.since == now or now == 0)
     named = dict.fromkeys(name for name in (*asked, *alerting) if name is not None)

@@ -217,10 +217,10 @@ def _directory(topology: Topology, world: World) -> str:
         if tier.owner in owners and len({weights[team] for team in owners}) > 1:
             share = percent(weights[tier.owner], sum(weights.values()))
             rows.setdefault(share, {}).setdefault(tier.owner, []).append(tier.name)
-    parts = [
-        f"{share} " + ", ".join(f"{team} of {' and '.join(tiers)}" for team, tiers in teams.items())
-        for share, teams in rows.items()
-    ]
+    parts = []
+    for share, teams in rows.items():
+        owned = (f"{team} of {' and '.join(tiers)}" for team, tiers in teams.items())
+        parts.append(f"{share} {', '.join(owned)}")
     rest = f"{'; '.join(parts)}; else another" if parts else f"any of {', '.join(owners)}"
     return f"DIRECTORY, by chance: {rest}{f'; always {always}' if always else ''}."
 

@@ -165,7 +165,6 @@ def _team_opening(
 
 
 def _in_order(kinds: Iterable[str]) -> tuple[str, ...]:
-    """Kinds of action in the order in which every prompt lists them."""
     types = (*TEAM_ACTION_TYPES, *RECORDED_ACTION_TYPES, *HAND_OVER_TYPES)
     known = frozenset(kinds)
     return tuple(kind for kind in types if kind in known)
@@ -204,7 +203,7 @@ def _action_rules(
         return
     may = _in_order(useful if role is None else role.offered(useful))
     remedies = topology.remedies
-    example = _example(topology, may, remedies[0], role)
+    example = _example(topology, may, role)
     if reply in ("word", "act"):
         word = render_action(action_from_wire(example, topology, frozenset(may)), "word")
         form = f"one word, NAME or NAME{JOINT}VALUE"
@@ -232,14 +231,12 @@ def _action_rules(
     yield f"ACTIONS: {rows}"
 
 
-def _example(
-    topology: Topology, may: tuple[str, ...], remedy: str, role: Role | None
-) -> dict[str, str]:
+def _example(topology: Topology, may: tuple[str, ...], role: Role | None) -> dict[str, str]:
     last = topology.names[-1]
     # A role may ask only about what it watches; one that watches nothing asks about the last.
     asked = -1 if role is None else max(watched(role, topology), default=-1)
     values = {
-        "remediate": f"{remedy}:{last}",
+        "remediate": f"{topology.remedies[0]}:{last}",
         "identify_root_cause": last,
         "escalate": topology.teams[-1],
         "classify_severity": SEVERITIES[1],

@@ -225,8 +225,8 @@ def _health(observation: Observation) -> str:
             (in_dashboard if signals else unknown).append(name)
     for what, names in (("figures below if they stray", in_dashboard), ("unknown", unknown)):
         if names:
-            is_long = len(names) > compact.LONG_LIST
-            listed = f"{len(names)} services" if is_long else ", ".join(names)
+            count = len(names)
+            listed = f"{count} services" if count > compact.LONG_LIST else ", ".join(names)
             rows.append(f"{what}: {listed}")
     minutes = TREND_TICKS * observation.tick_seconds // 60
     return "\n".join((f"HEALTH (was: p99 {minutes} min ago):", *rows))
@@ -244,9 +244,7 @@ def _directory(topology: Topology, owners: tuple[tuple[str, str], ...]) -> str:
 
 
 def _declared_line(observation: Observation) -> str:
-    parts = []
-    # With this view, what is not declared stands as "-".
-    all_shown = "declarations" not in observation.hidden
+    parts, all_shown = [], "declarations" not in observation.hidden  # with "-" for what is missing
     if observation.severity is not None or (all_shown and not observation.open_loop):
         parts.append(f"severity {observation.severity or '-'}")
     if all_shown or observation.root_cause is not None:
@@ -300,12 +298,8 @@ def _what_can_be_asked(observation: Observation) -> Iterator[str]:
     if observation.closing is not None or observation.world is None:
         return
     may = observation.may
-    asks = [
-        f"{kind} {what}"
-        for kind, what in ASKS.items()
-        if (may is None or kind in may) and observation.requests_left != 0
-    ]
-    if asks:
+    asks = [f"{kind} {what}" for kind, what in ASKS.items() if may is None or kind in may]
+    if asks and observation.requests_left != 0:
         left = observation.ticks_left
         yield f"ASK (a tick each, {left} tick{'s' * (left != 1)} left): {', '.join(asks)}"
 
