@@ -71,11 +71,8 @@ def conversation_of(row: object) -> Conversation:
     if is_team_row(row) or (isinstance(actions, list) and not _has_messages(row)):
         return Conversation(row, "actions", ())
     place, conversation, counts = _conversation(row)
-    try:
-        messages = messages_of(conversation)
-        prompt = messages_of(row["prompt"]) if isinstance(row.get("prompt"), list) else []
-    except InvalidInput as error:
-        raise at_place(place, error) from None
+    messages = _messages_at(place, conversation)
+    prompt = _messages_at("prompt", row["prompt"]) if isinstance(row.get("prompt"), list) else []
     row, messages = _without_errors(row, messages)
     if isinstance(row.get("prompt"), str):
         prompt = [{"role": "user", "content": row["prompt"], "where": ""}]
@@ -99,6 +96,14 @@ def _without_errors(row: Row, messages: list[dict[str, Any]]) -> tuple[Row, list
     if error and not failed(row):
         row = {**row, "error": error}
     return row, [message for message in messages if not error_in(message)]
+
+
+def _messages_at(place: str, value: object) -> list[dict[str, Any]]:
+    """The messages in a field of a row; a TranscriptError names the field."""
+    try:
+        return messages_of(value)
+    except InvalidInput as error:
+        raise at_place(place, error) from None
 
 
 def at_place(place: str, error: InvalidInput) -> TranscriptError:
