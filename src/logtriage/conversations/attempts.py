@@ -58,14 +58,14 @@ def without_parts_of_bad(rows: Iterable[LogRow], logged: Mapping[LogRow, object]
     for row in rows:
         if isinstance(row.result, TranscriptError) and (row.names.incident or row.names.attempt):
             bad.setdefault(_key(row), row)
-    return [
-        row.refused(f"another row of the conversation is bad: {bad[_key(row)]}")
-        if _key(row) in bad
-        and not isinstance(row.result, TranscriptError)
-        and (row.is_named or row.trace is not None or row in logged)
-        else row
-        for row in rows
-    ]
+    checked = []
+    for row in rows:
+        other = bad.get(_key(row))
+        is_part = row.is_named or row.trace is not None or row in logged
+        is_good = other is None or not is_part or isinstance(row.result, TranscriptError)
+        refusal = f"another row of the conversation is bad: {other}"
+        checked.append(row if is_good else row.refused(refusal))
+    return checked
 
 
 def _key(row: LogRow) -> object:

@@ -211,9 +211,8 @@ def _values(stream: Any, name: str) -> Iterator[tuple[int | None, Any]]:
     value = _decoded(line)
     is_document = name.removesuffix(".gz").endswith(".json")
     if isinstance(value, TranscriptError) and line is not None:
-        lines = _all_of(lines)
-        empty = line[:0]  # a text, or bytes
-        whole = _decoded(empty.join(text for _, text in lines if text is not None))
+        lines = _all_of(lines)  # all are texts, or all bytes
+        whole = _decoded(line[:0].join(text for _, text in lines if text is not None))
         if not isinstance(whole, TranscriptError):
             yield None, whole
             return

@@ -233,7 +233,6 @@ def _call(where: str, call: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _items(value: object, where: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """(place, object) for each item of a list; TranscriptError for anything else."""
     if not isinstance(value, list):
         raise TranscriptError(f"{where}: expected a list, got {json_kind(value)}")
     for number, item in enumerate(value):

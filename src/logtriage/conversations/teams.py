@@ -78,8 +78,7 @@ def joint_transcript(
     said = {name: [own_words([one]) for one in own[name] if is_from_agent(one)] for name in own}
     extra = kept(joint_words(said, split, len(wires)))
     return Transcript(
-        *(incident.id, tuple(wires), status, agent, extra, ticks, incident.seal),
-        role_split=split.name,
+        *(incident.id, tuple(wires), status, agent, extra, ticks, incident.seal, split.name),
         world=incident.world_mark,
         role_split_mark=split.fingerprint,
     )

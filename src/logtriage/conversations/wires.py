@@ -106,12 +106,10 @@ def steps_of_conversation(
             for place, call in own:
                 if not _is_named(call, other_tools):
                     steps += _steps_of(call, place)
-            if own:
-                continue
             text = "\n".join(filter(None, (text_of(messages[place]) for place in turn)))
-            if may_be_json:
+            if not own and may_be_json:
                 steps += _read(text, topology, "json", turn[0])
-            else:
+            elif not own:
                 steps.append(Step(no_call(text), turn[0]))
         return steps
     if not all(is_in_text(call) or _is_named(call, other_tools) for call in calls):

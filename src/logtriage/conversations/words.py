@@ -72,7 +72,6 @@ def words_of(transcript: Transcript) -> Words:
 
 
 def _parts(message: Message) -> Iterable[str]:
-    """The thoughts of a message, then its text."""
     for field in THOUGHTS:
         if isinstance(thought := message.get(field), str):
             yield thought

@@ -137,7 +137,6 @@ def parse_plan(text: str, topology: Topology) -> list[Action]:
 
 
 def _is_plan(items: list[Any]) -> bool:
-    """Whether an array holds an action; other arrays are prose."""
     return any(isinstance(item, dict) and "action_type" in item for item in items)
 
 

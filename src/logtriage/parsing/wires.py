@@ -173,7 +173,6 @@ def _author(wire: Mapping[str, Any]) -> str | None:
 
 
 def _choices(what: str, value: object, known: Iterable[str]) -> str:
-    """The reason for a missing or unknown value, with the known ones."""
     problem = f"no {what}" if value is None else f"unknown {what} {show(value)}"
     return f"{problem}; one of: {', '.join(known)}"
 

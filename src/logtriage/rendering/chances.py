@@ -141,7 +141,6 @@ def _meaning(gauge: Gauge) -> str:
 
 
 def _band(gauge: Gauge, name: str) -> str:
-    """The figures of a reading, from low to high; ``…`` for one whose form has no such range."""
     match gauge.figures[name].form:
         case Range(low, high) | Climb(low, high):
             return f"{low}-{high}" if low < high else f"{low}"
@@ -156,7 +155,6 @@ def _where(row: Kind | Benign, world: World) -> str:
 
 
 def _row(world: World, signature: Signature, *, least: int = LEAST) -> str:
-    """The shares from ``least`` up of signs, then of log topics; empty if there are none."""
     shown: list[Share] = []
     topics: list[Share] = []
     for sort in world.tokens.runbook_order:

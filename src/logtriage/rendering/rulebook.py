@@ -189,7 +189,6 @@ def _severity(world: World) -> str:
 
 
 def _calm(edge: Edge) -> str:
-    """How often users see nothing unusual of a benign incident, and what they see else."""
     usual = edge.bands[0].name
     still = sum(row.weight for row in edge.calm if (row.errors, row.p99) == (usual, usual))
     total = sum(row.weight for row in edge.calm)

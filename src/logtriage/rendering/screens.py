@@ -171,7 +171,6 @@ def _alerts(observation: Observation) -> str:
 
 @lru_cache(maxsize=1024)
 def _changes(changes: tuple[Change, ...], world: World | None, fleet: bool) -> tuple[str, ...]:
-    """The part of the screen with the changes; no part if there are none."""
     if world is None:
         feed = "; ".join([f"{c.minutes_ago} min ago {c.service} {c.detail}" for c in changes])
         return (f"CHANGES: {feed}",) if feed else ()
