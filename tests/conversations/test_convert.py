@@ -284,6 +284,12 @@ def test_a_row_without_a_reply_of_the_agent_is_no_zero() -> None:
             assert (found.actions, found.status) == ((), "error: no route")
 
 
+def test_an_error_in_a_prompt_names_the_prompt() -> None:
+    asked = [{"role": "nobody", "content": "hello"}]
+    with pytest.raises(TranscriptError, match=r"^prompt\[0\]\.role: unknown role 'nobody'"):
+        transcript_of_row(row(prompt=asked))
+
+
 def test_a_key_of_joint_play_is_not_taken_from_a_row() -> None:
     found = transcript_of_row(row(ticks=3, role_split="solo", tick=1))
     assert (found.ticks, dict(found.extra)) == (None, {"tick": 1})

@@ -43,7 +43,7 @@ def attempts_of(rows: Sequence[LogRow]) -> tuple[list[LogRow], Parts]:
             kept[row] = row
         else:
             parts[whole].append(_without_costs(row))  # it is none of the attempt's requests
-    current = {kept.get(row, row): each for row, each in parts.items()}
+    current = {kept.get(row, row): each for row, each in parts.items()}  # as refused or cut by now
     return list(kept.values()), defaultdict(list, current)
 
 
@@ -58,21 +58,23 @@ def without_parts_of_bad(rows: Iterable[LogRow], logged: Mapping[LogRow, object]
     for row in rows:
         if isinstance(row.result, TranscriptError) and (row.names.incident or row.names.attempt):
             bad.setdefault(_key(row), row)
-    return [
-        row.refused(f"another row of the conversation is bad: {bad[_key(row)]}")
-        if _key(row) in bad
-        and not isinstance(row.result, TranscriptError)
-        and (row.is_named or row.trace is not None or row in logged)
-        else row
-        for row in rows
-    ]
+    checked = []
+    for row in rows:
+        other = bad.get(_key(row))
+        is_part = row.is_named or row.trace is not None or row in logged
+        is_good = other is None or not is_part or isinstance(row.result, TranscriptError)
+        refusal = f"another row of the conversation is bad: {other}"
+        checked.append(row if is_good else row.refused(refusal))
+    return checked
 
 
 def _key(row: LogRow) -> object:
+    # The incident in ``whose`` is the one played; a bad row has only the one that it names.
     return row.names.incident, *row.whose[1:], row.trace
 
 
 def _without_beginnings(rows: Sequence[LogRow]) -> tuple[Kept, Parts]:
+    """The rows that no other goes on from, and the beginnings of each."""
     following = _following(rows)
     kept: Kept = {}
     parts: Parts = defaultdict(list)
@@ -108,7 +110,7 @@ def _following(rows: Sequence[LogRow]) -> Callable[[LogRow], LogRow | None]:
     after = {row for row in rows if row.spent.is_failed and row.is_closed}
     ends = {(row.names.trace, row.whose, row.digests.end) for row in rows}
     asked = {(row.names.trace, row.whose, row.digests.before) for row in rows}
-    in_trace = {
+    in_trace = {  # of several rows that go on alike, the last
         (row.names.trace, row.whose, prefix): row
         for row in rows
         if row not in after
@@ -164,6 +166,7 @@ def _leave_out_delivered_again(kept: Kept, parts: Parts) -> None:
 
 
 def _leave_out(row: LogRow, whole: LogRow, kept: Kept, parts: Parts) -> None:
+    """Let another row stand for a row, and for those that the row stood for."""
     del kept[row]
     is_copy = row.digests == whole.digests and not row.spent.is_failed  # delivered, not paid twice
     parts[whole] += (_without_costs(row) if is_copy else row, *parts.pop(row, ()))
@@ -218,6 +221,7 @@ def _begins(row: LogRow, whole: LogRow, without: int = 0) -> bool:
 
 
 def _is_beside(row: LogRow, whole: LogRow, parts: Parts) -> bool:
+    """Whether a row is an earlier, dropped or failed request of the attempt of another."""
     if row.digests.prefixes == whole.digests.prefixes:
         return True
     is_earlier = _sent(row) < _sent(whole)
@@ -261,7 +265,7 @@ def _refuse_requests(group: Sequence[LogRow], kept: Kept, parts: Parts) -> None:
             if _begins(row, whole)
         ]
         turns = {row.turns for row in (*begun, *parts.get(whole, ()))}
-        if 2 * len(turns) >= _sent(whole):
+        if 2 * len(turns) >= _sent(whole):  # at least half of its requests have a row
             reason = f"begins as {whole} does, and leaves the incident open; {JOIN}"
             kept |= {row: row.refused(reason) for row in begun}
             left = [row for row in left if row not in begun]

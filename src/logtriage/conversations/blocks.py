@@ -86,7 +86,8 @@ def at(row: object, path: str) -> Any:
 
 def text_at(row: object, paths: Iterable[str]) -> str | None:
     """The first text at some dotted paths; None if there is none."""
-    return next((text for path in paths if isinstance(text := at(row, path), str)), None)
+    values = (at(row, path) for path in paths)
+    return next((value for value in values if isinstance(value, str)), None)
 
 
 def objects(value: object) -> Iterator[Block]:
@@ -113,10 +114,13 @@ def block_of(raw: object, where: str) -> Blocks:
         return _thought(raw, where)
     for way in BLOCKS:
         if isinstance(kind, str):
-            if kind in way.types or any(kind.startswith(t) for t in way.types if t[-1] == "-"):
+            beginnings = tuple(name for name in way.types if name.endswith("-"))
+            if kind in way.types or kind.startswith(beginnings):
                 return way.read(_with_inner(raw, way.keys), where)
-        elif key := next((key for key in way.keys if not absent(raw.get(key))), None):
-            return way.read(_with_inner(raw, (key,)), f"{where}.{key}")
+            continue
+        for key in way.keys:
+            if not absent(raw.get(key)):
+                return way.read(_with_inner(raw, (key,)), f"{where}.{key}")
     shown = f"of type {kind!r:.40}" if isinstance(kind, str) else f"with {', '.join(raw)[:80]}"
     raise InvalidInput(
         f"{where}: a block {shown} is not known; calls are read from tool_use, functionCall "
@@ -237,7 +241,7 @@ def plain(value: object, depth: int = 0) -> str:
         return value
     if depth < _DEEPEST:
         if isinstance(value, list | tuple):
-            return "\n".join(text for item in value if (text := plain(item, depth + 1)))
+            return "\n".join(filter(None, (plain(item, depth + 1) for item in value)))
         if isinstance(value, Mapping):
             inside = first(value, _INSIDE)
             if inside is not None and not isinstance(inside, int | float):

@@ -50,6 +50,7 @@ def wires_of_command(arguments: object) -> list[Wire]:
 
 
 def _wires(script: str) -> Iterator[Wire]:
+    """The actions of the commands in a script; a line that is no shell is skipped from there on."""
     for line in script.replace("\\\n", " ").splitlines():
         words = shlex.shlex(line, posix=True, punctuation_chars=";&|")
         words.whitespace_split = True

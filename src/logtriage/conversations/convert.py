@@ -211,7 +211,7 @@ def _values(stream: Any, name: str) -> Iterator[tuple[int | None, Any]]:
     value = _decoded(line)
     is_document = name.removesuffix(".gz").endswith(".json")
     if isinstance(value, TranscriptError) and line is not None:
-        lines = _all_of(lines)
+        lines = _all_of(lines)  # all are texts, or all bytes
         whole = _decoded(line[:0].join(text for _, text in lines if text is not None))
         if not isinstance(whole, TranscriptError):
             yield None, whole
@@ -226,15 +226,15 @@ def _values(stream: Any, name: str) -> Iterator[tuple[int | None, Any]]:
 
 
 def _all_of(lines: Iterable[tuple[int, Any]]) -> list[tuple[int, Any]]:
+    """All lines; a TranscriptError if they are longer than a document may be."""
     size, found = 0, []
     for number, line in lines:
         size += 0 if line is None else len(line)
         found.append((number, line))
         if size > MAX_DOCUMENT:
             limit = f"{MAX_DOCUMENT >> 20} MiB"
-            raise TranscriptError(
-                f"neither JSON a line nor a document of at most {limit}", line=number
-            )
+            reason = f"neither JSON a line nor a document of at most {limit}"
+            raise TranscriptError(reason, line=number)
     return found
 
 

@@ -68,10 +68,12 @@ def tokens_in(usage: Mapping[str, Any]) -> Counts:
     """The tokens of a usage, whatever its provider calls them."""
     found = {}
     for name, ways in _NAMES.items():
-        numbers = ([whole(usage[key]) for key in way if key in usage] for way in ways)
-        counts = ([number for number in way if number is not None] for way in numbers)
-        if own := next(filter(None, counts), None):
-            found[name] = sum(own)
+        for way in ways:
+            numbers = [whole(usage.get(key)) for key in way]
+            known = [number for number in numbers if number is not None]
+            if known:
+                found[name] = sum(known)
+                break
     return found
 
 
@@ -110,6 +112,7 @@ class Spent:
         for turn in turns:
             noted_in = (message.get(USED) for message in turn)
             used: dict[str, Counts] = dict(pair for pair in noted_in if isinstance(pair, tuple))
+            # A 0 is known: the response costs this turn nothing more.
             own = [dict.fromkeys(c, 0) if key in seen else c for key, c in used.items()]
             seen.update(used)
             found.append(_sum(own) if own else None)

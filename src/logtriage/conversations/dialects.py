@@ -28,8 +28,6 @@ from logtriage.errors import InvalidInput
 _STREAM: Final = re.compile(r"\s*(?:data: ?[{\[]|event: ?\S+\s*\n\s*data:)")
 #: How deep responses within responses are followed.
 _DEEPEST: Final = 3
-
-
 #: The field of a row with the number of its first line among those it was made of.
 LINE: Final = "logtriage.line"
 
@@ -98,6 +96,8 @@ def _read(raw: Message, where: str) -> Messages:
 
 
 def _choice(field: str, inside: str) -> Callable[[Message, str], Messages]:
+    """A reader of responses whose only reply stands in a list at ``field``, under ``inside``."""
+
     def read(raw: Message, where: str) -> Messages:
         option = raw[field]
         place = f"{where}.{field}".removeprefix(".")
@@ -105,12 +105,11 @@ def _choice(field: str, inside: str) -> Callable[[Message, str], Messages]:
             (option,) = option
         if not isinstance(option, Mapping):
             raise InvalidInput(f"{place}: expected one, got {len(raw[field])}; a row is one reply")
-        error = failure_of_message(option)
-        reply = {} if error and option.get(inside) is None else option.get(inside)
-        reply = as_object(reply, f"{place}[0].{inside}")
-        reply = {**reply, "error": error} if error else reply
+        error, reply = failure_of_message(option), option.get(inside)
+        reply = {} if error and reply is None else as_object(reply, f"{place}[0].{inside}")
+        noted_error = {"error": error} if error else {}
         # Gemini leaves out the role, and the parts of an empty reply.
-        return _read({"role": "assistant", "parts": [], **reply}, where)
+        return _read({"role": "assistant", "parts": [], **reply, **noted_error}, where)
 
     return read
 

@@ -40,7 +40,7 @@ class Digests:
 
 def digests_of(conversation: Conversation) -> Digests:
     """The digests of a conversation, from its prompt on."""
-    found: list[bytes] = []
+    prefixes: list[bytes] = []
     before = reply = None
     ends: tuple[bytes, ...] = ()
     was_reply = False
@@ -50,17 +50,18 @@ def digests_of(conversation: Conversation) -> Digests:
         parts = _reply(turn) if is_reply else [[a.id, a.text.strip()] for a in answers_of(turn)]
         if not parts:
             continue
+        nameless = [[*part[:2], None] for part in parts] if is_reply else parts
         without_ids = digest.copy()
-        without_ids.update(_text([[*part[:2], None] for part in parts] if is_reply else parts))
+        without_ids.update(_text(nameless))
         digest.update(_text(parts))
         ends = digest.digest(), without_ids.digest()
         if is_reply and not was_reply:
-            before = found[-1] if found else None
+            before = prefixes[-1] if prefixes else None
         if is_reply:
             reply = ends[0]
         was_reply = is_reply
-        found.append(ends[0])
-    return Digests(tuple(found), before, reply, ends)
+        prefixes.append(ends[0])
+    return Digests(tuple(prefixes), before, reply, ends)
 
 
 def _reply(message: Message) -> list[Any]:

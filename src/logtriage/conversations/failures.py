@@ -79,6 +79,20 @@ def status_of(row: Mapping[str, Any]) -> str:
     """
     if row.get("ok") is True:
         return COMPLETED
+    error = _error_in(row)
+    if error is None:
+        run = row.get(RUN)
+        of_run = status_of(run) if isinstance(run, Mapping) else COMPLETED
+        return _worded(row.get("status")) if of_run == COMPLETED else of_run
+    if isinstance(error, Mapping):
+        error = error.get("message") or error.get("type") or "error"
+    if isinstance(error, str) and _LIMIT.search(error):
+        return COMPLETED
+    return f"error: {error}" if isinstance(error, str) else "error"
+
+
+def _error_in(row: Mapping[str, Any]) -> Any:
+    """The last error that a row notes, of a list the first; None without any."""
     notes = {_plain(key): row[key] for key in row if is_note(key)}
     noted = [*_failures(row, notes), *(notes.get(name) for name in _ERRORS)]
     while noted:
@@ -86,20 +100,16 @@ def status_of(row: Mapping[str, Any]) -> str:
         if isinstance(error, list):
             noted += reversed(error)
         elif error and not absent(error):
-            break
-    else:
-        run, status = row.get(RUN), row.get("status")
-        if isinstance(run, Mapping) and failed(run):
-            return status_of(run)
-        named = isinstance(status, str) and status.strip()
-        plain = re.sub(r"[\s-]", "_", named.lower()) if named else ""
-        ended = _ENDED.fullmatch(plain) or _LIMIT.search(plain)
-        return named if named and not ended and _CODE.fullmatch(named) is None else COMPLETED
-    if isinstance(error, Mapping):
-        error = error.get("message") or error.get("type") or "error"
-    if isinstance(error, str) and _LIMIT.search(error):
-        return COMPLETED
-    return f"error: {error}" if isinstance(error, str) else "error"
+            return error
+    return None
+
+
+def _worded(status: object) -> str:
+    """A ``status`` as it is written, if it is a word for an end that is not normal."""
+    named = status.strip() if isinstance(status, str) else ""
+    plain = re.sub(r"[\s-]", "_", named.lower())
+    is_normal = _ENDED.fullmatch(plain) or _LIMIT.search(plain) or _CODE.fullmatch(named)
+    return COMPLETED if not named or is_normal else named
 
 
 def status_once_closed(row: Mapping[str, Any]) -> str:

@@ -51,8 +51,9 @@ class Conversation:
 
     def shown_first(self) -> list[Answer]:
         """What was shown before the agent's first reply."""
-        told = takewhile(lambda one: not is_from_agent(one), (*self.prompt, *self.messages))
-        return [answer for message in told for answer in answers_of(message)]
+        messages = (*self.prompt, *self.messages)
+        before = takewhile(lambda message: not is_from_agent(message), messages)
+        return [answer for message in before for answer in answers_of(message)]
 
 
 def conversation_of(row: object) -> Conversation:
@@ -70,17 +71,14 @@ def conversation_of(row: object) -> Conversation:
     if is_team_row(row) or (isinstance(actions, list) and not _has_messages(row)):
         return Conversation(row, "actions", ())
     place, conversation, counts = _conversation(row)
-    try:
-        messages = messages_of(conversation)
-        prompt = messages_of(row["prompt"]) if isinstance(row.get("prompt"), list) else []
-    except InvalidInput as error:
-        raise at_place(place, error) from None
+    messages = _messages_at(place, conversation)
+    prompt = _messages_at("prompt", row["prompt"]) if isinstance(row.get("prompt"), list) else []
     row, messages = _without_errors(row, messages)
     if isinstance(row.get("prompt"), str):
         prompt = [{"role": "user", "content": row["prompt"], "where": ""}]
     if actions and not any(map(is_from_agent, messages)):
         return Conversation(row, "actions", ())
-    if messages[: len(prompt)] == prompt:
+    if messages[: len(prompt)] == prompt:  # their places count from 0 in both
         messages = messages[len(prompt) :]
     prompt = [{**message, "where": f"prompt{message.get('where', '')}"} for message in prompt]
     return Conversation(row, place, tuple(messages), tuple(prompt), counts)
@@ -90,13 +88,22 @@ def _without_errors(row: Row, messages: list[dict[str, Any]]) -> tuple[Row, list
     """The messages without replies that the server marks as errors; at the end, the row failed."""
 
     def error_in(message: Message) -> object:
-        is_reply = is_from_agent(message) and message.get("role")
+        is_reply = is_from_agent(message) and message.get("role")  # an item has none
         return failure_of_message(message) if is_reply else None
 
     last: Message = next(filter(is_from_agent, reversed(messages)), {})
-    if (error := error_in(last)) and not failed(row):
+    error = error_in(last)
+    if error and not failed(row):
         row = {**row, "error": error}
     return row, [message for message in messages if not error_in(message)]
+
+
+def _messages_at(place: str, value: object) -> list[dict[str, Any]]:
+    """The messages in a field of a row; a TranscriptError names the field."""
+    try:
+        return messages_of(value)
+    except InvalidInput as error:
+        raise at_place(place, error) from None
 
 
 def at_place(place: str, error: InvalidInput) -> TranscriptError:
@@ -108,7 +115,7 @@ def at_place(place: str, error: InvalidInput) -> TranscriptError:
 
 
 def _has_messages(row: Row) -> bool:
-    """Whether a row with ``actions`` has messages, too; beside no action, in any known field."""
+    """Whether a row with ``actions`` has messages, too; if those are none, in any known field."""
     keys = ("messages", "completion") if row["actions"] else ("nodes", *MESSAGES_AT)
     kinds = list if row["actions"] else list | str | Mapping
     return any(isinstance(row.get(key), kinds) and bool(row[key]) for key in keys)

@@ -74,12 +74,14 @@ def own_messages(conversation: Conversation, incident: Incident) -> list[Message
     what the prompt shows from its last one on.
     """
     messages = conversation.messages
-    opening = {n: seen for n, turn in enumerate(messages) if (seen := _opening(turn, incident))}
-    places = list(opening)
-    reply = next((n for n, message in enumerate(messages) if is_from_agent(message)), len(messages))
-    if late := [number for number in places if number > reply]:
-        screen = render_observation(observe(initial_state(incident)))
-        own = [number for number, seen in opening.items() if mismatch(seen.text, screen) is None]
+    found = [_opening(message, incident) for message in messages]
+    openings = {number: screen for number, screen in enumerate(found) if screen is not None}
+    places = list(openings)
+    replies = (number for number, message in enumerate(messages) if is_from_agent(message))
+    first_reply = next(replies, len(messages))
+    if late := [number for number in places if number > first_reply]:
+        wanted = render_observation(observe(initial_state(incident)))
+        own = [n for n, screen in openings.items() if mismatch(screen.text, wanted) is None]
         if own == places[-1:]:
             return list(messages[own[0] :])
         where = messages[late[0]].get("where", f"[{late[0]}]")
@@ -124,6 +126,7 @@ def openings_in(messages: Sequence[Message]) -> list[Screen]:
 
 
 def _id_by_screen(first: Screen) -> str | None:
+    """The id of the incident searched whose first screen this is; None if no one's is."""
     for task in _TASKS:
         if get_task(task).horizon == first.horizon:
             for text, name in _ids_by_first_screen(task).items():

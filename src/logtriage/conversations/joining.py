@@ -98,7 +98,7 @@ def _conversations(group: Sequence[LogRow]) -> Iterator[list[LogRow]]:
         if begun and row.opening:
             yield threads.pop(thread)  # its next attempt begins
         threads.setdefault(thread, []).append(row)
-    # An attempt may break off after its first request.
+    # A chain of one response is an attempt that broke off, and is read alone.
     yield from (parts for name, parts in threads.items() if len(parts) > 1 or name not in roots)
 
 

@@ -155,10 +155,11 @@ def _identified(row: LogRow, of_trace: Sequence[LogRow]) -> LogRow:
     if trace is not None:  # any row of a trace may name agent, attempt and session
         agents = {one.names.agent for one in of_trace} - {None}
         attempts = {(one.names.attempt, one.names.is_session) for one in of_trace} - {((), False)}
-        agent = names.agent or (agents.pop() if len(agents) == 1 else None)
-        own = (names.attempt, names.is_session)
-        attempt, is_session = own if names.attempt or len(attempts) != 1 else attempts.pop()
-        names = attrs.evolve(names, agent=agent, attempt=attempt, is_session=is_session)
+        if names.agent is None and len(agents) == 1:
+            names = attrs.evolve(names, agent=agents.pop())
+        if not names.attempt and len(attempts) == 1:
+            attempt, is_session = attempts.pop()
+            names = attrs.evolve(names, attempt=attempt, is_session=is_session)
     within = () if names.is_session or trace is not None else (row.log, names.model)
     told = row.result
     incident = told.transcript.incident if isinstance(told, Reading) else names.incident
@@ -167,6 +168,7 @@ def _identified(row: LogRow, of_trace: Sequence[LogRow]) -> LogRow:
 
 
 def _adopted(row: LogRow, owners: Mapping[bytes, Sequence[LogRow]]) -> LogRow:
+    """A failed request as a row of the attempt whose last reply it holds, if only one fits."""
     reply = row.digests.reply
     fitting = {
         (one.whose, one.trace): one

@@ -56,26 +56,12 @@ def as_object(value: object, where: str) -> Mapping[str, Any]:
 
 
 def _checked(raw: Message, where: str) -> dict[str, Any]:
+    """A copy of a message, with its role, calls and blocks in one form and under our names."""
     message = dict(raw)
     kind, role = message.get("type"), message.get("role")
     if not absent(role) or not among(kind, CALL_ITEMS | _QUIET_ITEMS | _OTHER_ITEMS):
-        message["role"] = _role_of(kind if absent(role) else role, kind, where)
-    for others in ("parts", "blocks", "items"):
-        if message.get("content") in (None, "") and isinstance(message.get(others), list):
-            message["content"] = message[others]
-    message.pop("parts", None)
-    for other in ("toolCalls", "toolInvocations"):
-        if isinstance(message.get(other), list) and absent(message.get("tool_calls")):
-            message["tool_calls"] = message.pop(other)
-    kwargs = message.get("additional_kwargs")  # where LangChain keeps what OpenAI sent
-    blocks = objects(message.get("content"))
-    has_calls = message.get("tool_calls") or any(
-        among(one.get("type"), CALL_BLOCKS) for one in blocks
-    )
-    if isinstance(kwargs, Mapping) and not has_calls:
-        message |= {key: kwargs[key] for key in ("tool_calls", "function_call") if kwargs.get(key)}
-    if isinstance(message.get("content"), Mapping) and not is_from_agent(message):
-        message["content"] = plain(message["content"])
+        message["role"] = _role_of(role, kind, where)
+    _rename_fields(message)
     for field, wanted, kinds in (
         ("tool_calls", "a list", list | tuple),
         ("content", "a string or a list", str | list | tuple),
@@ -90,13 +76,33 @@ def _checked(raw: Message, where: str) -> dict[str, Any]:
     return message
 
 
-def _role_of(named: object, kind: object, where: str) -> str:
+def _rename_fields(message: dict[str, Any]) -> None:
+    """Bring content and calls that stand in fields of other dialects to ours, in place."""
+    for others in ("parts", "blocks", "items"):
+        if message.get("content") in (None, "") and isinstance(message.get(others), list):
+            message["content"] = message[others]
+    message.pop("parts", None)
+    for other in ("toolCalls", "toolInvocations"):
+        if isinstance(message.get(other), list) and absent(message.get("tool_calls")):
+            message["tool_calls"] = message.pop(other)
+    kwargs = message.get("additional_kwargs")  # where LangChain keeps what OpenAI sent
+    kinds = (block.get("type") for block in objects(message.get("content")))
+    has_calls = message.get("tool_calls") or any(among(kind, CALL_BLOCKS) for kind in kinds)
+    if isinstance(kwargs, Mapping) and not has_calls:
+        message |= {key: kwargs[key] for key in ("tool_calls", "function_call") if kwargs.get(key)}
+    if isinstance(message.get("content"), Mapping) and not is_from_agent(message):
+        message["content"] = plain(message["content"])
+
+
+def _role_of(role: object, kind: object, where: str) -> str:
+    """Our name for a role, or for the type of a message without a role; else InvalidInput."""
+    named = kind if absent(role) else role
     if isinstance(named, Mapping):  # Semantic Kernel
         named = first(named, ("label", "value"))
-    role = _ROLES.get(named.lower(), named.lower()) if isinstance(named, str) else None
-    if among(role, AGENT_ROLES | OTHER_ROLES):
-        return str(role)
-    if named is kind:  # the message has no role
+    ours = _ROLES.get(named.lower(), named.lower()) if isinstance(named, str) else ""
+    if ours in AGENT_ROLES | OTHER_ROLES:
+        return ours
+    if absent(role):
         raise InvalidInput(
             f"{where or 'the object'}: cannot tell who wrote it: no role, and "
             f"{'no type' if absent(kind) else f'the type {kind!r:.40}'}"
@@ -141,6 +147,7 @@ def _read_agents(message: dict[str, Any], where: str) -> None:
 
 
 def _call(raw: object, where: str) -> dict[str, Any]:
+    """A call with its ``name`` (unless in ``function``) and ``id``, whatever they are called."""
     call = dict(as_object(opened(raw), where))  # verifiers writes each call as a text of JSON
     function = call.get("function")
     name = function.get("name") if isinstance(function, Mapping) else function

@@ -58,12 +58,14 @@ class Names:
 
 def names_of(row: Row, incident_at: str | None) -> Names:
     """What a row names of its attempt."""
-    attempt = {key: name for key in ATTEMPTS if (name := thread_in(row, [key])) is not None}
+    noted = {key: thread_in(row, [key]) for key in ATTEMPTS}
+    attempt = {key: name for key, name in noted.items() if name is not None}
     return Names(
         incident=text_at(row, (*INCIDENT_AT, *([incident_at] if incident_at else ()))),
         agent=text_at(row, ("agent", "agent_name")),
         model=text_at(row, _MODEL_AT),
         attempt=tuple(f"{key} {name}" for key, name in attempt.items()),
+        # A session in digits may be a number that counts in its file.
         is_session=any(key in SESSIONS and not attempt[key].isdigit() for key in attempt),
         trace=thread_in(row, TRACES),
         thread=thread_in(row),

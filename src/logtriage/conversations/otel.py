@@ -17,8 +17,8 @@ from logtriage.conversations.traces import rows_of_traces
 Line = Mapping[str, Any]
 
 #: Attributes that hold the messages of a request, and of its answer.
-_ASKED: Final = ("gen_ai.input.messages", "gen_ai.prompt", "llm.input_messages")
-_SAID: Final = ("gen_ai.output.messages", "gen_ai.completion", "llm.output_messages")
+_REQUEST: Final = ("gen_ai.input.messages", "gen_ai.prompt", "llm.input_messages")
+_REPLY: Final = ("gen_ai.output.messages", "gen_ai.completion", "llm.output_messages")
 #: Attributes that hold the whole conversation of an agent.
 _WHOLE: Final = ("pydantic_ai.all_messages", "all_messages_events", "events")
 _RULES: Final = ("gen_ai.system_instructions",)
@@ -40,17 +40,20 @@ def is_telemetry(line: Line) -> bool:
 
 def telemetry_rows(lines: Sequence[Line]) -> list[dict[str, Any]]:
     """The rows of spans, by the rule of :func:`rows_of_traces`."""
-    spans = _all_spans([{**span, LINE: n} for n, line in enumerate(lines) for span in _spans(line)])
+    placed = [{**span, LINE: n} for n, line in enumerate(lines) for span in _spans(line)]
+    spans = _all_spans(placed)
     for span in spans:
-        if span["kind"] not in _OTHERS and (messages := _messages(span)):
-            known = span["attributes"]
-            models = (known[key] for key in _MODEL if known.get(key))
-            usage = {key: span["attributes"][key] for key in span["attributes"] if "token" in key}
-            if isinstance(messages[-1], Mapping) and not span["attributes"].keys() & set(_WHOLE):
-                messages = [*messages[:-1], {**messages[-1], "usage": usage}]
-                usage = {}  # it is of the reply, not of the row
-            own = {"trace_id": span["trace"], "model": next(models, None), **span["failure"]}
-            span["row"] = {**own, "messages": messages, "usage": usage}
+        messages = [] if span["kind"] in _OTHERS else _messages(span)
+        if not messages:
+            continue
+        attributes = span["attributes"]
+        models = (attributes[key] for key in _MODEL if attributes.get(key))
+        usage = {key: attributes[key] for key in attributes if "token" in key}
+        if isinstance(messages[-1], Mapping) and not attributes.keys() & {*_WHOLE}:
+            messages = [*messages[:-1], {**messages[-1], "usage": usage}]
+            usage = {}  # it is of the reply, not of the row
+        own = {"trace_id": span["trace"], "model": next(models, None), **span["failure"]}
+        span["row"] = {**own, "messages": messages, "usage": usage}
     return rows_of_traces(spans)
 
 
@@ -96,7 +99,8 @@ def _span(span: Line, shared: Mapping[str, Any]) -> dict[str, Any]:
         for event in objects(span.get("events"))
     ]
     kind = next((str(attributes[key]).lower() for key in _KIND if key in attributes), None)
-    is_done = kind == "invoke_agent" or kind in _OTHERS or bool(_first(attributes, _SAID))
+    is_done = kind == "invoke_agent" or kind in _OTHERS or bool(_first(attributes, _REPLY))
+    # An exception tells of the request only in the span of a request without a reply.
     raised = [] if is_done else [one for one in events if one["event.name"] == "exception"]
     errors = [attributes.get("error.type"), *(one.get("exception.type", "?") for one in raised)]
     return {
@@ -118,16 +122,18 @@ def _messages(span: Line) -> list[Any]:
         whole = opened(attributes.get(name))
         if isinstance(whole, list) and whole:
             return [_event(item) for item in whole] if "event.name" in str(whole[0]) else whole
-    asked, said = (_first(attributes, names) for names in (_ASKED, _SAID))
-    if not said:
-        told = [_event(event) for event in span["events"] if _is_event(event)]
-        asked, said = ([], told) if told or not failed(span["failure"]) else (asked, [])
-        for event in span["events"]:  # the messages of a request in an event of its own
-            asked_in, said_in = (_first(event, names) for names in (_ASKED, _SAID))
-            if said_in or (asked_in and failed(span["failure"])):
-                return [*_first(event, _RULES, role="system"), *asked_in, *said_in]
+    request, reply = _first(attributes, _REQUEST), _first(attributes, _REPLY)
+    if not reply:
+        is_failed = failed(span["failure"])
+        reply = [_event(event) for event in span["events"] if _is_event(event)]
+        if reply or not is_failed:  # the events hold the request, too
+            request = []
+        for event in span["events"]:  # one event may hold all messages of a request
+            asked, answered = _first(event, _REQUEST), _first(event, _REPLY)
+            if answered or (asked and is_failed):
+                return [*_first(event, _RULES, role="system"), *asked, *answered]
     rules = _first(attributes, _RULES, role="system")
-    return [*rules, *asked, *said] if asked or said else []
+    return [*rules, *request, *reply] if request or reply else []
 
 
 def _first(attributes: Line, names: Sequence[str], role: str | None = None) -> list[Any]:
@@ -201,7 +207,8 @@ def _unwrapped(value: Any) -> Any:
 
 
 def _in_order(tree: Line) -> list[Any]:
-    return [tree[key] for key in sorted((key for key in tree if key.isdigit()), key=int)]
+    numbers = [key for key in tree if key.isdigit()]
+    return [tree[number] for number in sorted(numbers, key=int)]
 
 
 def _attributes(owner: object) -> dict[str, Any]:

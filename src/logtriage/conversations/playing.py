@@ -90,6 +90,7 @@ class _Pending:
         """How likely the step was played; steps with the least numbers are left out first."""
         if self.refused:
             return 0
+        # By weight: a screen answers the step, nothing answers it, it can be read.
         return 1 + 4 * bool(self.screens) + 2 * (self.answer is None) + self.readable
 
 
@@ -195,28 +196,8 @@ class _Replay:
     def _confirm(self, count: int, screens: Sequence[Screen], answer: Answer, place: str) -> None:
         """Play as many of the first ``count`` steps as the screens say; compare the screens."""
         group = self.pending[:count]
-        if not screens:  # the answer says that the incident is closed
-            ticks, kept = closed_after(answer.text), self._played_steps(group[:-1])
-            if ticks is not None:  # replies that no screen shows and no tick is left for
-                surplus = max(0, len(kept) + 1 - (ticks - self.state.tick))
-                doubtful = [step for step in kept if not step.readable or step.refused]
-                unplayed = sorted(doubtful, key=lambda step: step.trust)[:surplus]
-                kept = [step for step in kept if step not in unplayed]
-            self._play([*kept, *group[-1:]], count)
-            if (closing := closed_in(answer.text)) != str(self.state.closing):
-                raise InvalidInput(
-                    f"{place}: the log says that the incident is closed ({closing}), and after "
-                    f"{counted(len(self.steps), 'call')} in the replay it is "
-                    f"{self.state.closing or 'open'}"
-                )
-            if ticks not in (None, self.state.tick):
-                is_short = ticks > self.state.tick
-                why = "turns are missing before it" if is_short else "some were not played"
-                raise InvalidInput(
-                    f"{place}: the incident was closed after {counted(ticks, 'tick')}, and in the "
-                    f"replay after {self.state.tick}: {why}; {JOIN}"
-                )
-            self.is_checked = self.is_checked or ticks is not None
+        if not screens:
+            self._close(group, answer.text, place)
             return
         latest, *earlier = screens
         if latest.tick < self.state.tick:  # an earlier screen, shown again
@@ -227,6 +208,30 @@ class _Replay:
             self._compare(screen, self.states[: screen.tick + 1], place)
         self.screens += len(screens)
         self.is_checked = self.is_checked or latest.tick > 0
+
+    def _close(self, group: Sequence[_Pending], text: str, place: str) -> None:
+        """Play a group of steps of which the last one closed the incident, as an answer says."""
+        ticks, kept = closed_after(text), self._played_steps(group[:-1])
+        if ticks is not None:  # replies that no screen shows and no tick is left for
+            surplus = max(0, len(kept) + 1 - (ticks - self.state.tick))
+            doubtful = [step for step in kept if not step.readable or step.refused]
+            unplayed = sorted(doubtful, key=lambda step: step.trust)[:surplus]
+            kept = [step for step in kept if step not in unplayed]
+        self._play([*kept, *group[-1:]], len(group))
+        closing, now = closed_in(text), self.state
+        if closing != str(now.closing):
+            calls = counted(len(self.steps), "call")
+            raise InvalidInput(
+                f"{place}: the log says that the incident is closed ({closing}), and after {calls} "
+                f"in the replay it is {now.closing or 'open'}"
+            )
+        if ticks not in (None, now.tick):
+            why = "turns are missing before it" if ticks > now.tick else "some were not played"
+            raise InvalidInput(
+                f"{place}: the incident was closed after {counted(ticks, 'tick')}, and in the "
+                f"replay after {now.tick}: {why}; {JOIN}"
+            )
+        self.is_checked = self.is_checked or ticks is not None
 
     def _settle(self, group: Sequence[_Pending], screen: Screen, place: str) -> None:
         """Play those steps of a group after which the replay shows ``screen``."""

@@ -20,10 +20,11 @@ _BODIES: Final = ("request", "request_body", "requestBody")
 #: Keys of a provider's response, one of which a JSON text must have to be one.
 _OF_RESPONSE: Final = ("choices", "candidates", "output", "message", "messages", "role", "error")
 #: Where a row may hold the reply to a body without a response.
-_SAID: Final = ("choices", "candidates", "completion")
+_REPLY_AT: Final = ("choices", "candidates", "completion")
 #: The field of a row with a response that cannot be read.
 UNREAD: Final = "logtriage.unread"
-_ASKED: Final = ("messages", "contents", "input")
+#: Keys of a request, one of which holds its messages.
+_MESSAGES_AT: Final = ("messages", "contents", "input")
 
 
 def _request_of(row: Row) -> Any:
@@ -34,8 +35,8 @@ def _request_of(row: Row) -> Any:
 
 def reply_beside(place: Row) -> dict[str, Any]:
     """The response beside a request, as a field of its row; empty without one."""
-    said = first(place, RESPONSE_AT)
-    return {} if said is None else {"response": said}
+    response = first(place, RESPONSE_AT)
+    return {} if response is None else {"response": response}
 
 
 def _is_empty(value: object) -> bool:
@@ -59,30 +60,33 @@ def _opened(value: Any) -> Any:
 
 def is_logged(row: Row) -> bool:
     """Whether a row holds a request beside its response, or a request that failed."""
-    asked, said = _request_of(row), any(key in row for key in RESPONSE_AT)
-    said = said or (any(key in row for key in _BODIES) and not any(key in row for key in _SAID))
-    is_whole = not _is_empty(row.get("messages")) and "response" not in row
-    if is_whole or (not said and not failed(row)):
+    if not _is_empty(row.get("messages")) and "response" not in row:
+        return False  # a conversation already
+    is_bare_body = bool(row.keys() & {*_BODIES}) and not row.keys() & {*_REPLY_AT}
+    if not (row.keys() & {*RESPONSE_AT} or is_bare_body or failed(row)):
         return False
-    if isinstance(asked, Mapping):
-        return any(isinstance(asked.get(key), list) for key in _ASKED)
-    return isinstance(asked, list) and all(isinstance(message, Mapping) for message in asked)
+    request = _request_of(row)
+    if isinstance(request, Mapping):
+        return any(isinstance(request.get(key), list) for key in _MESSAGES_AT)
+    return isinstance(request, list) and all(isinstance(message, Mapping) for message in request)
 
 
 def row_of_request(row: Row) -> Row:
     """A request and its response as a row. If the request failed, there is no reply to read."""
-    asked = _request_of(row)
+    request = _request_of(row)
     raw = first(row, RESPONSE_AT)
     response = response_in(raw)
     others = {key: row[key] for key in row if key not in (*_REQUEST, *RESPONSE_AT)}
-    if isinstance(about := others.get("metadata"), str):
-        others["metadata"] = _opened(about)  # a table of a database has texts
+    if isinstance(others.get("metadata"), str):  # a table of a database has texts
+        others["metadata"] = _opened(others["metadata"])
     is_empty = response in (None, "", "{}", [], {}) or at(response, "generations") in ([], [[]])
     errors = _failures_in(raw)
     if is_empty and not failed(row):  # a word for the outcome may be the task's, beside a reply
         outcome = row.get("outcome")
-        errors += ["success: false"] if row.get("success") is False else []
-        errors += [outcome] if isinstance(outcome, str) and failed({"status": outcome}) else []
+        if row.get("success") is False:
+            errors.append("success: false")
+        if isinstance(outcome, str) and failed({"status": outcome}):
+            errors.append(outcome)
     if error := next(filter(None, errors), None):
         others["error"] = error
     held = at(response, "messages")
@@ -93,15 +97,16 @@ def row_of_request(row: Row) -> Row:
         response = {}  # which is refused, since nothing says why
     elif isinstance(response, str) and decoded(response) is None and _is_body(row, response):
         others[UNREAD] = f"response: neither a reply in JSON nor a failure: {response[:60]!r}"
-    if isinstance(asked, Mapping):  # none, if only the response that failed was kept
+    messages = request if isinstance(request, list) else []  # a failure may stand alone
+    if isinstance(request, Mapping):
         for name in ("model", "previous_response_id"):
-            others.setdefault(name, asked.get(name))
-        asked = next((asked[key] for key in _ASKED if isinstance(asked.get(key), list)), [])
-    asked = asked if isinstance(asked, list) else []
-    if len(asked) == 1 and isinstance(asked[0], list):  # LangChain sends a list of requests
-        (asked,) = asked
-    told = {**others, "messages": asked}
-    return told if response is None else {**told, "response": response}
+            others.setdefault(name, request.get(name))
+        lists = (request[key] for key in _MESSAGES_AT if isinstance(request.get(key), list))
+        messages = next(lists, [])
+    if len(messages) == 1 and isinstance(messages[0], list):  # LangChain sends a list of requests
+        (messages,) = messages
+    reply = {} if response is None else {"response": response}
+    return {**others, "messages": messages, **reply}
 
 
 def _is_body(row: Row, response: str) -> bool:

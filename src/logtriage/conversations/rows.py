@@ -128,16 +128,16 @@ def reading_of(
         messages = own_messages(conversation, incident)
         steps = steps_of_conversation(messages, topology, style=style, other_tools=other_tools)
         texts = [text_of(messages[step.place]).strip() for step in steps]
-        screens = {screen.text for text in texts for screen in text_screens(text)}
-        screens |= {text for text in texts if closed_after(text) is not None}
         is_unread = {step.wire["action_type"] for step in steps} == {"malformed"}
-        if is_unread and screens.issuperset(texts):
+        if is_unread and all(map(_is_shown, texts)):
             raise InvalidInput("what the environment shows, and no reply of the agent")
         shown = played(incident, messages, steps)
     except InvalidInput as error:
-        first = {screen.text for screen in openings_in(conversation.messages)}
-        if len(first) > 1:
-            what = f"first screens of {len(first)} incidents; split them, or take the transcripts"
+        openings = {screen.text for screen in openings_in(conversation.messages)}
+        if len(openings) > 1:
+            what = (
+                f"first screens of {len(openings)} incidents; split them, or take the transcripts"
+            )
             error = InvalidInput(f"{error}; it has {what} of a run of logtriage mcp")
         raise at_place(place, error) from None
     if not any(map(is_from_agent, messages)) and not failed(row):
@@ -163,6 +163,13 @@ def reading_of(
     return reading.counting(spent_on(conversation).total())
 
 
+def _is_shown(text: str) -> bool:
+    """Whether a text is one screen, or says that the incident is closed."""
+    return closed_after(text) is not None or [screen.text for screen in text_screens(text)] == [
+        text
+    ]
+
+
 def _played(wire: Mapping[str, Any]) -> tuple[str, object]:
     kind = str(wire["action_type"])
     return kind, None if kind == "malformed" else wire.get("value")
@@ -170,15 +177,16 @@ def _played(wire: Mapping[str, Any]) -> tuple[str, object]:
 
 def _check_alike(row: Row, wires: Sequence[Mapping[str, Any]], place: str) -> None:
     """Raise TranscriptError if the ``actions`` of a row are not those of its messages."""
-    noted = [wire for wire in objects(row.get("actions")) if "action_type" in wire]
     keys = ("action_type", "value", "confidence")
-    pairs = [[tuple(wire.get(key) for key in keys) for wire in side] for side in (noted, wires)]
-    if noted and pairs[0] != pairs[1]:
-        both = enumerate(zip(*pairs, strict=False))
-        differs = (
-            f"actions[{n}] is {one[:2]}, not {two[:2]}" for n, (one, two) in both if one != two
-        )
-        what = next(differs, f"{len(noted)}, not {len(wires)}")
+    actions = [wire for wire in objects(row.get("actions")) if "action_type" in wire]
+    noted = [tuple(map(wire.get, keys)) for wire in actions]
+    read = [tuple(map(wire.get, keys)) for wire in wires]
+    if noted and noted != read:
+        what = f"{len(noted)}, not {len(read)}"
+        for number, (one, other) in enumerate(zip(noted, read, strict=False)):
+            if one != other:
+                what = f"actions[{number}] is {one[:2]}, not {other[:2]}"
+                break
         raise TranscriptError(f"actions: not those of {place}: {what}; leave out one of the two")
 
 

@@ -155,6 +155,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _key(line: str) -> str | None:
+    """The heading of a line, or a log line's time; None for a line with neither."""
     match = _KEY.match(line)
     return None if match is None else match[0]
 
@@ -167,7 +168,8 @@ def _is_bare(line: str, wanted: str) -> bool:
 
 def _is_cut(line: str, wanted: Sequence[str]) -> bool:
     """Whether a line is one of the expected lines up to a mark of a cut."""
-    return any(
-        any(each.startswith(line[: mark.start()].rstrip(" [(<")) for each in wanted)
-        for mark in _CUT.finditer(line)
-    )
+    for mark in _CUT.finditer(line):
+        beginning = line[: mark.start()].rstrip(" [(<")
+        if any(each.startswith(beginning) for each in wanted):
+            return True
+    return False

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from logtriage._lib.grouping import grouped
 from logtriage._lib.jsonvalues import absent, json_kind
-from logtriage.conversations.blocks import at, objects, plain
+from logtriage.conversations.blocks import at, first, objects, plain
 from logtriage.conversations.dialects import LINE
 from logtriage.conversations.messages import AGENT_ROLES, OTHER_ROLES
 from logtriage.conversations.names import SESSIONS, thread_in
@@ -20,11 +20,9 @@ Rows = list[dict[str, Any]]
 
 #: Lines of Claude Code that hold no message.
 _CLAUDE_OTHERS = frozenset(
-    (
-        *("summary", "system", "progress", "file-history-snapshot", "queue-operation"),
-        *("attachment", "result", "rate_limit_event", "custom-title", "ai-title", "last-prompt"),
-        *("agent-name", "mode", "permission-mode", "bridge-session"),
-    )
+    {"summary", "system", "progress", "file-history-snapshot", "queue-operation", "attachment"}
+    | {"result", "rate_limit_event", "custom-title", "ai-title", "last-prompt", "agent-name"}
+    | {"mode", "permission-mode", "bridge-session"}
 )
 _CODEX = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _CODEX_EVENTS = ("thread.", "turn.", "item.")
@@ -66,6 +64,7 @@ def claude_rows(lines: Sequence[Line]) -> Rows:
     parents = {name: _above(line, by_uuid) for name, line in by_uuid.items()}
     roots: dict[str, str] = {}
     branches: dict[str, list[str]] = {}
+    # The last message of each root comes first, so its branch is followed up to the root.
     for line in reversed(messages):
         branch = list(_branch(str(line["uuid"]), parents, roots))
         root = roots.get(branch[-1], branch[-1])
@@ -92,6 +91,7 @@ def _branch(name: str, above: Mapping[str, str | None], known: Mapping[str, str]
 
 
 def _on_branch(messages: Iterable[Line], branch: Collection[str]) -> Iterator[Line]:
+    """The messages of a branch, and those that answer a call of an earlier one of them."""
     called: set[str] = set()
     for line in messages:
         blocks = list(objects(line["message"].get("content")))
@@ -175,7 +175,7 @@ def _codex_event(item: Line) -> Iterator[Line]:
 
 
 def is_message(line: Line) -> bool:
-    """Whether a line is a message alone, without an incident."""
+    """Whether a line is a message alone."""
     role = line.get("role")
     known = isinstance(role, str) and role.lower() in AGENT_ROLES | OTHER_ROLES
     return known and bool({"content", "tool_calls", "parts"} & set(line))
@@ -200,8 +200,8 @@ def row_of_trajectory(row: Mapping[str, Any]) -> dict[str, Any]:
     messages: list[dict[str, Any]] = []
     for where, step in _items(row.get("steps"), "steps"):
         messages += _messages(step, where)
-    about = agent if isinstance(agent := row.get("agent"), Mapping) else {}
-    name = about.get("name") if absent(about.get("model_name")) else about["model_name"]
+    agent = row.get("agent")
+    name = first(agent, ("model_name", "name")) if isinstance(agent, Mapping) else None
     return {**{key: row[key] for key in row if key != "steps"}, "agent": name, "messages": messages}
 
 

@@ -107,7 +107,9 @@ def rows_in(value: Any) -> Iterator[tuple[str, Any]]:
         yield "", {"messages": value}
     elif items is not None:
         for number, item in enumerate(items):
-            for inside, row in rows_in(item) if isinstance(item, Mapping) else [("", item)]:
+            # A list in a list is a bad row, not more rows.
+            found = rows_in(item) if isinstance(item, Mapping) else [("", item)]
+            for inside, row in found:
                 yield f"[{number}]{inside}", row
     elif not isinstance(value, Mapping):
         yield "", value

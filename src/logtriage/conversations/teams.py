@@ -78,8 +78,9 @@ def joint_transcript(
     said = {name: [own_words([one]) for one in own[name] if is_from_agent(one)] for name in own}
     extra = kept(joint_words(said, split, len(wires)))
     return Transcript(
-        *(incident.id, tuple(wires), status, agent, extra, ticks, incident.seal),
-        *(split.name, incident.world_mark, split.fingerprint),
+        *(incident.id, tuple(wires), status, agent, extra, ticks, incident.seal, split.name),
+        world=incident.world_mark,
+        role_split_mark=split.fingerprint,
     )
 
 

@@ -37,17 +37,11 @@ def openai_tools(incident: Incident, may: Container[str] | None = None) -> list[
 
 def as_openai(tools: Iterable[Tool]) -> list[dict[str, Any]]:
     """Tools as OpenAI's chat API takes them."""
-    return [
-        {
-            "type": "function",
-            "function": {
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": tool.json_schema(),
-            },
-        }
+    functions = (
+        {"name": tool.name, "description": tool.description, "parameters": tool.json_schema()}
         for tool in tools
-    ]
+    )
+    return [{"type": "function", "function": function} for function in functions]
 
 
 def anthropic_tools(incident: Incident, may: Container[str] | None = None) -> list[dict[str, Any]]:

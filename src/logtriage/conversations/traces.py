@@ -27,10 +27,11 @@ _WHOLE: Final = ("messages", "generations", "choices", "candidates", "output", "
 
 
 def rows_of_traces(spans: Iterable[Row]) -> list[dict[str, Any]]:
-    """Of each trace of a store the requests to a model, else runs without a parent, else any run.
+    """The rows of each trace: its requests to a model, else runs without a parent, else any run.
 
-    All hold messages, in their ``row``; without any, the run of an incident is a row without any.
-    What rows of a trace name holds for all, unless they differ. If a run failed, so did all.
+    All of these have a ``row``, which holds messages; if no span of an incident's trace has one,
+    its run is a row without messages. What rows of a trace name holds for all, unless they differ.
+    If a run failed, so did all.
     """
     rows = []
     for trace in grouped((span["trace"], span) for span in spans).values():
@@ -58,10 +59,10 @@ def _named(attributes: Row) -> dict[str, str | int]:
     found: dict[str, str | int] = {}
     places = (attributes, *(opened(at(attributes, place)) for place in _ABOUT))
     for key, value in chain(*(each.items() for each in places if isinstance(each, Mapping))):
-        name = f"_{key}".replace(".", "_")
+        path = f"_{key}".replace(".", "_")
         exact = key if key in ("agent", "model") else _WORDS.get(key)
-        own = next((own for own in _NAMES if name.endswith(f"_{own}")), exact)
-        if own in _NAMES[:2]:
+        own = next((name for name in _NAMES if path.endswith(f"_{name}")), exact)
+        if own in ("incident", "incident_id"):  # which another system may have, too
             own = "incident" if isinstance(value, str) and value.count("/") in (1, 2) else None
         if own and isinstance(value, str | int):
             found.setdefault(own, value)
@@ -104,8 +105,8 @@ def _spans(rows: Iterable[Row], above: Row) -> Iterator[dict[str, Any]]:
 
 def _held(row: Row, kind: str) -> Row | None:
     """The row if it holds messages. A text at the end of a run is no conversation."""
-    said = response_in(first(row, RESPONSE_AT))
-    inside = first(said, _WHOLE) if isinstance(said, Mapping) else said
+    response = response_in(first(row, RESPONSE_AT))
+    inside = first(response, _WHOLE) if isinstance(response, Mapping) else response
     is_whole = isinstance(inside, list) and any(isinstance(one, Mapping | list) for one in inside)
     if kind in ("generation", "llm") or (not kind and is_logged(row)):
         return row

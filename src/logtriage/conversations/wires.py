@@ -98,18 +98,18 @@ def steps_of_conversation(
     """The steps behind :func:`actions_of_conversation`, from messages that are read already."""
     style = Style(style)
     turns = list(_with_calls(messages))
-    calls = [call for _, made in turns for _, call in made]
+    calls = [call for _, own in turns for _, call in own]
     if style is Style.TOOLS or (style is Style.AUTO and calls):
         may_be_json = style is Style.AUTO and all(map(is_in_text, calls))
         steps: list[Step] = []
-        for turn, made in turns:
-            for place, call in made:
+        for turn, own in turns:
+            for place, call in own:
                 if not _is_named(call, other_tools):
                     steps += _steps_of(call, place)
             text = "\n".join(filter(None, (text_of(messages[place]) for place in turn)))
-            if not made and may_be_json:
+            if not own and may_be_json:
                 steps += _read(text, topology, "json", turn[0])
-            elif not made:
+            elif not own:
                 steps.append(Step(no_call(text), turn[0]))
         return steps
     if not all(is_in_text(call) or _is_named(call, other_tools) for call in calls):
@@ -171,7 +171,7 @@ def _with_calls(messages: Sequence[Message]) -> Iterator[tuple[list[int], list[t
     """
     for turn, answers in turns_of(messages):
         answered = Counter(each.id for message in answers for each in answers_of(message))
-        known: dict[str, tuple[Any, int]] = {}
+        known: dict[str, tuple[Any, int]] = {}  # by id: the call, how often in succession
         calls: list[tuple[int, Any]] = []
         for place in turn:
             for call in calls_of(messages[place]):
@@ -243,7 +243,7 @@ def id_of_call(call: object) -> str | None:
     """The id of a tool call, as its answer names it; None if it has none."""
     if not isinstance(call, Mapping):
         return None
-    value = call.get("call_id") if absent(call.get("id")) or "call_id" in call else call["id"]
+    value = call.get("call_id" if "call_id" in call else "id")
     return value if isinstance(value, str) and value else None
 
 
@@ -268,5 +268,5 @@ def arguments_of(call: Any) -> Any:
     if not isinstance(call, Mapping):
         return None
     function = call.get("function")
-    places = (function, call) if isinstance(function, Mapping) else (call,)
-    return next((text for at in places if (text := first(at, ARGUMENTS_AT)) is not None), None)
+    inside = first(function, ARGUMENTS_AT) if isinstance(function, Mapping) else None
+    return first(call, ARGUMENTS_AT) if inside is None else inside

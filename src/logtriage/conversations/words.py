@@ -6,7 +6,7 @@ Grades and digests ignore them.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import zip_longest
+from itertools import chain, repeat
 from typing import Any, Final
 
 from logtriage.conversations.blocks import objects
@@ -62,11 +62,11 @@ def kept(words: Sequence[str | None]) -> dict[str, Any]:
 
 def words_of(transcript: Transcript) -> Words:
     """The words beside each action of a transcript, or else the action's own ``reasoning``."""
-    rows = transcript.extra.get(WORDS)
+    kept_words = transcript.extra.get(WORDS)
+    rows = chain(kept_words if isinstance(kept_words, list) else (), repeat(None))
     texts = [
         words if isinstance(words, str) else wire.get("reasoning")
-        for words, wire in zip_longest(rows if isinstance(rows, list) else (), transcript.actions)
-        if wire is not None
+        for words, wire in zip(rows, transcript.actions, strict=False)
     ]
     return tuple(text if isinstance(text, str) and text else None for text in texts)
 
@@ -83,7 +83,7 @@ def _parts(message: Message) -> Iterable[str]:
 
 
 def _is_action(words: str) -> bool:
-    """Whether a text is one action and nothing beside it, in JSON or in a word."""
+    """Whether a text is nothing but actions in JSON, or a single word, which may be an action."""
     try:
         value = json.loads(words)
     except (ValueError, RecursionError):

@@ -58,7 +58,7 @@ def parse_action(
 
 
 def _spoken(text: object) -> str | Malformed:
-    """The reply without its thoughts; ``Malformed`` if it cannot be read."""
+    """The reply without its thoughts; ``Malformed`` if it ends within one or has too many."""
     if not isinstance(text, str):
         raise InvalidInput(
             f"expected the text of a reply, got {show(text)}; a reply without text is ''"
@@ -74,21 +74,22 @@ def wires_in(text: str, may: Kinds) -> list[Mapping[str, Any]] | Malformed:
 
 
 def _wires_in(text: str, may: Kinds, form: Form) -> list[Mapping[str, Any]] | Malformed:
+    """:func:`wires_in` for a reply without thoughts, in either form."""
     if form == "word":
-        wires: list[Mapping[str, Any]] = []
-        answers: list[Any] | str = _length_problem(text) or list(wires_in_words(text))
+        problem = _length_problem(text)
+        words: list[Mapping[str, Any]] = [] if problem else [*wires_in_words(text)]
         missing = "no line of the reply is an action, such as resolve"
-    else:
-        prose, calls = without_calls(text)
-        wires = [wire_of_text(call, may) for call in calls]
-        answers = _answers(prose, "{", lambda value: "action_type" in value)
-        missing = 'no JSON object with a key "action_type" in the reply'
-    if isinstance(answers, str):
-        return Malformed(text, answers)
-    return [*wires, *answers] or Malformed(text, missing)
+        return words or Malformed(text, problem or missing)
+    prose, calls = without_calls(text)
+    objects = _answers(prose, "{", lambda value: "action_type" in value)
+    if isinstance(objects, str):
+        return Malformed(text, objects)
+    wires = [*(wire_of_text(call, may) for call in calls), *objects]
+    return wires or Malformed(text, 'no JSON object with a key "action_type" in the reply')
 
 
 def _action_in(text: str, topology: Topology, may: Kinds, form: Form) -> Action:
+    """The only action in a reply without thoughts; ``Malformed`` for none or different ones."""
     wires = _wires_in(text, may, form)
     if isinstance(wires, Malformed):
         return wires
@@ -116,9 +117,7 @@ def parse_plan(text: str, topology: Topology) -> list[Action]:
     if isinstance(reply, Malformed):
         return [reply]
     prose, calls = without_calls(reply)
-    plans = _answers(
-        prose, "[", lambda items: any(isinstance(i, dict) and "action_type" in i for i in items)
-    )
+    plans = _answers(prose, "[", _is_plan)
     if isinstance(plans, str):
         return [Malformed(reply, plans)]
     if plans and calls:
@@ -135,6 +134,10 @@ def parse_plan(text: str, topology: Topology) -> list[Action]:
         else Malformed(show(item), 'expected an object with a key "action_type"')
         for item in plans[0]
     ]
+
+
+def _is_plan(items: list[Any]) -> bool:
+    return any(isinstance(item, dict) and "action_type" in item for item in items)
 
 
 def _length_problem(text: str) -> str | None:
@@ -157,7 +160,7 @@ def _answers(text: str, opening: str, wanted: Callable[[Any], bool]) -> list[Any
         return wrong
     values: list[Any] = []
     prose: list[str] = []
-    left = WASTE + WASTE_RATE * len(text)
+    waste_left = WASTE + WASTE_RATE * len(text)
     position = text.find(opening)
     for _ in range(MAX_OBJECTS):
         if position < 0:
@@ -165,7 +168,8 @@ def _answers(text: str, opening: str, wanted: Callable[[Any], bool]) -> list[Any
         if text[position + 1 : position + 2] not in _AFTER[opening]:
             position = text.find(opening, position + 1)
             continue
-        # The decoder counts lines for its errors, so text of earlier attempts is cut off.
+        # The decoder counts all lines before an error, so text of earlier attempts moves to
+        # ``prose``, and ``position`` counts from here.
         before, text = text[:position], text[position:]
         prose.append(before)
         try:
@@ -173,11 +177,11 @@ def _answers(text: str, opening: str, wanted: Callable[[Any], bool]) -> list[Any
         except RecursionError:
             return "JSON nested too deeply"
         except json.JSONDecodeError as error:
-            # An object inside a broken object may be whole, so every brace is tried.
-            left -= _ATTEMPT + (len(text) if error.msg.startswith(_UNTERMINATED) else error.pos)
-            if left < 0:
+            unterminated = error.msg.startswith(_UNTERMINATED)
+            waste_left -= _ATTEMPT + (len(text) if unterminated else error.pos)
+            if waste_left < 0:
                 return "too much broken JSON in the reply"
-            end = 1
+            end = 1  # an object inside a broken one may be whole
         except ValueError as error:  # a number of too many digits
             return f"JSON that cannot be read: {error}"
         else:

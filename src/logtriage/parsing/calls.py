@@ -14,7 +14,7 @@ from logtriage.parsing.words import wires_in_words
 Wire = dict[str, Any]
 
 MALFORMED: Final = "malformed"
-#: Tools that a call may name though no schema offers them; the parser of wire actions refuses
+#: Tools that a call may name even if they are not on offer; the parser of wire actions refuses
 #: those that are not allowed. ``act`` takes an action in one word.
 _UNLISTED: Final = frozenset({"report_impact", "hand_over", "act"})
 _SOLO: Final = frozenset((*ACTION_TYPES, *RECORDED_ACTION_TYPES, *HAND_OVER_TYPES))
@@ -33,7 +33,7 @@ def tool_name(name: str) -> str:
         return name
     before = name.rstrip(_NAME_LETTERS)
     last = name[len(before) :]
-    cut = last.rfind("__", 0, -1)  # with a name after it
+    cut = last.rfind("__", 0, -1)  # at the very end no name follows
     if cut >= 0:
         return last[cut + 2 :]
     return last if last and before.endswith((".", "/", ":")) else name
@@ -65,14 +65,15 @@ def wire_from_call(name: object, arguments: object = None, tools: Collection[str
         word = str(named.get("action", ""))
         return next(wires_in_words(word), malformed(word, "act wants an action in one word"))
     value = fields.get("value")
-    if known != "remediate":
-        value = named.get(names[0] if names else "value", value)
-    elif named or not isinstance(value, str):
+    if known == "remediate" and (named or not isinstance(value, str)):
         remedy, service = named.get("remedy"), named.get("service")
         if not (isinstance(remedy, str) and isinstance(service, str)):
             reason = "remediate wants the strings remedy and service"
             return malformed(_shown(name, arguments), reason)
         value = f"{remedy}:{service}"
+    elif names:
+        value = named.get(names[0], value)
+    # Without any field, the parser of wire actions names the choices.
     if known in _NEEDING and absent(value) and fields:
         got = ", ".join(map(repr, fields))
         return malformed(_shown(name, arguments), f"{known} wants {names[0]}, got {got:.100}")
@@ -81,7 +82,7 @@ def wire_from_call(name: object, arguments: object = None, tools: Collection[str
         wire["value"] = value
     if "confidence" in named:
         wire["confidence"] = named["confidence"]
-    if "note" in tools:
+    if "note" in tools:  # only a shift has this tool
         wire |= {key: fields[key] for key in _OF_SHIFTS if not absent(fields.get(key))}
     return wire
 
@@ -112,9 +113,8 @@ def _arguments(arguments: object) -> Mapping[str, Any] | str:
 
 def _shown(name: object, arguments: object) -> str:
     """A call as text, for a malformed action."""
-    if isinstance(arguments, str):
-        text = arguments
-    else:
+    text = arguments
+    if not isinstance(text, str):
         try:
             text = json.dumps(arguments, ensure_ascii=False, default=str)
         except (ValueError, TypeError, RecursionError):

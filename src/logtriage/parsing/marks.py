@@ -65,7 +65,8 @@ EXTENTS: Final = (
         r"<\|(?:call|end|return|start|channel)\|>",
     ),
 )
-#: Group n is the n-th extent's: only the last extent has a group of its own inside.
+#: Group n is the n-th extent's, and ``lastindex`` of a match is that n: only the last extent has a
+#: group of its own inside, which closes before the extent's.
 OPENED: Final = re.compile("|".join(f"({extent.opened})" for extent in EXTENTS), re.IGNORECASE)
 _CLOSED: Final = tuple(re.compile(extent.closed, re.IGNORECASE) for extent in EXTENTS)
 
@@ -95,17 +96,21 @@ def _marked(text: str, depth: int = 1) -> tuple[list[str], list[TextCall]]:
         assert opened.lastindex is not None
         prose.append(text[start : opened.start()])
         closed = _CLOSED[opened.lastindex - 1].search(text, opened.end())
-        body = text[opened.end() : len(text) if closed is None else closed.start()]
-        calls += _calls(body if opened["head"] is None else f"{opened['head']} {body}", depth)
-        start = len(text) if closed is None else closed.end()
+        end, start = (len(text), len(text)) if closed is None else closed.span()
+        body = text[opened.end() : end]
+        if opened["head"] is not None:  # it has the tool's name
+            body = f"{opened['head']} {body}"
+        calls += _calls(body, depth)
     return [*prose, text[start:]], calls
 
 
 def _calls(body: str, depth: int) -> list[TextCall]:
+    """The calls in a body or in its section; at least one, which may be unreadable."""
     if len(body) > MAX_TEXT:
         reason = f"a call of {len(body)} characters; at most {MAX_TEXT} are read"
         return [_unreadable(body[:500], reason)]
-    if depth < _DEEPEST and (inner := _marked(body, depth + 1)[1]):
+    _, inner = _marked(body, depth + 1) if depth < _DEEPEST else ([], [])
+    if inner:
         return inner
     for read in BODIES:
         if calls := read(body):
@@ -126,6 +131,7 @@ def _unreadable(body: str, reason: str) -> TextCall:
 
 
 def _bare(text: str) -> list[TextCall]:
+    """The calls of a text that consists of calls without marks; none in any other text."""
     return _json_calls(text, strict=True) or [
         call for call in _python_calls(text) if call["name"] in ARGUMENTS
     ]
@@ -218,6 +224,7 @@ def _json_values(text: str) -> Iterator[Any]:
 
 
 def _call(value: Any, *, strict: bool) -> TextCall | None:
+    """The call in a JSON value; None if it holds none (``strict``: or none with arguments)."""
     if not isinstance(value, Mapping):
         return None
     if "action_type" in value:
@@ -256,15 +263,15 @@ def _python_calls(body: str) -> list[TextCall]:
     try:
         tree = ast.parse(text, mode="eval").body
         nodes = tree.elts if isinstance(tree, ast.List) else [tree]
-        calls = [_python_call(node) for node in nodes]
+        return [_python_call(node) for node in nodes]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    return [call for call in calls if call is not None] if None not in calls else []
 
 
-def _python_call(node: ast.expr) -> TextCall | None:
+def _python_call(node: ast.expr) -> TextCall:
+    """The call in an expression; ValueError if it is none, or an argument is no literal."""
     if not isinstance(node, ast.Call):
-        return None
+        raise ValueError("no call")
     name = ast.unparse(node.func)
     if name == "print" and len(node.args) == 1:
         return _python_call(node.args[0])
@@ -275,6 +282,7 @@ def _python_call(node: ast.expr) -> TextCall | None:
 
 
 def _unfenced(text: str) -> str:
+    """The lines in a fence of backticks, if nothing stands outside it; else the text as it is."""
     inside = text.strip()
     if inside.startswith("```") and inside.endswith("```") and "\n" in inside:
         return inside.partition("\n")[2].removesuffix("```")

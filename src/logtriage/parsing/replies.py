@@ -122,8 +122,9 @@ def odd_mark(text: str) -> str | None:
             opened.setdefault(name, mark)
         else:
             begin = opened.pop(name, None)
-            first = bisect_left(places, 0 if begin is None else begin.end())
-            if first < len(places) and places[first] < mark.start():
+            since = 0 if begin is None else begin.end()
+            actions_between = bisect_left(places, mark.start()) - bisect_left(places, since)
+            if actions_between > 0:
                 return _suspicion(mark if begin is None else begin)
     for mark in (*suspect, *opened.values()):
         if mark.start() < places[-1]:

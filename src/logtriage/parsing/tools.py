@@ -109,16 +109,13 @@ _TEAM_TOOLS: Final = (
     ),
     Tool("wait", "Do nothing in this tick."),
 )
+_CATEGORIES: Final = tuple(map(str, FAULT_CATEGORIES))
 #: Further tools of a single agent on recorded incidents.
 _RECORDED_TOOLS: Final = (
     Tool(
         "classify_fault",
         "Declare the class of the fault. The first declaration stands.",
-        (
-            Parameter(
-                "fault_category", "What is at fault.", choices=tuple(map(str, FAULT_CATEGORIES))
-            ),
-        ),
+        (Parameter("fault_category", "What is at fault.", choices=_CATEGORIES),),
     ),
 )
 #: The tools of simulated incidents by name, in the order of the action types; the remedies of a
@@ -127,24 +124,18 @@ TOOLS: Final = {tool.name: tool for tool in _TOOLS}
 TEAM_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_TEAM_TOOLS)}
 #: The tools that a single agent's calls may name, whatever the incident offers.
 SOLO_TOOLS: Final = {tool.name: tool for tool in (*_TOOLS, *_RECORDED_TOOLS)}
+_SYSTEM: Final = Parameter("system", "Whose incident it is.")
+_SHIFT_TOOLS: Final = (
+    *(attrs.evolve(tool, parameters=(_SYSTEM, *tool.parameters)) for tool in _TOOLS),
+    Tool(
+        "wait",
+        "Let time pass until an incident arrives.",
+        (Parameter("ticks", "At most so many; 1 if missing.", kind="integer", required=False),),
+    ),
+    Tool("note", "Write the notebook anew.", (Parameter("text", "What it then holds."),)),
+)
 #: The tools of a shift: those of an incident, with its system, and two more.
-SHIFT_TOOLS: Final = {
-    tool.name: tool
-    for tool in (
-        *(
-            attrs.evolve(
-                tool, parameters=(Parameter("system", "Whose incident it is."), *tool.parameters)
-            )
-            for tool in _TOOLS
-        ),
-        Tool(
-            "wait",
-            "Let time pass until an incident arrives.",
-            (Parameter("ticks", "At most so many; 1 if missing.", kind="integer", required=False),),
-        ),
-        Tool("note", "Write the notebook anew.", (Parameter("text", "What it then holds."),)),
-    )
-}
+SHIFT_TOOLS: Final = {tool.name: tool for tool in _SHIFT_TOOLS}
 ALL_TOOLS: Final = {tool.name: tool for tool in (*TEAM_TOOLS.values(), *_RECORDED_TOOLS)}
 #: Argument names by tool, with tools that ALL_TOOLS lacks; the first holds the wire's value.
 ARGUMENTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(

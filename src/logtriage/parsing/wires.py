@@ -96,10 +96,11 @@ def _read(wire: Mapping[str, Any], topology: Topology, may: Kinds, table: _Table
 
 @lru_cache(maxsize=64)
 def _wire_table(topology: Topology, may: Kinds) -> _Table:
+    """The well-formed actions of the kinds in ``may``; nobody may change the table in the cache."""
     every = (*all_actions(topology, hand_over=True), *map(ClassifyFault, FAULT_CATEGORIES), Wait())
     table = {(action_name(action), action_value(action)): action for action in every}
     table["request_more_logs", None] = RequestMoreLogs(None)
-    return {key: action for key, action in table.items() if key[0] in may}
+    return {(name, value): action for (name, value), action in table.items() if name in may}
 
 
 def _irregular(wire: Mapping[str, Any], topology: Topology, may: Kinds, table: _Table) -> Action:

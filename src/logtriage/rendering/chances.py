@@ -63,8 +63,10 @@ def _typical(world: World, errors_first: bool) -> Signature:
     """Signs that all kinds with this ``errors_first`` show, each with its commonest share."""
     rows = [kind.signature for kind in world.kinds if kind.errors_first == errors_first]
     typical: dict[str, dict[str, int]] = {}
-    for sort in world.tokens.runbook_order if len(rows) > 1 else ():
-        for token in rows[0].get(sort, {}) if sort != LOG else ():
+    if len(rows) < 2:  # a single kind tells all its signs itself
+        return typical
+    for sort in (sort for sort in world.tokens.runbook_order if sort != LOG):
+        for token in rows[0].get(sort, {}):
             shares = [row.get(sort, {}).get(token, 0) for row in rows]
             if min(shares) >= LEAST:
                 typical.setdefault(sort, {})[token] = Counter(shares).most_common(1)[0][0]
@@ -72,6 +74,7 @@ def _typical(world: World, errors_first: bool) -> Signature:
 
 
 def _untypical(world: World, kind: Kind) -> Signature:
+    """The signs of a kind without those that :func:`_typical` tells with the same share."""
     typical = _typical(world, kind.errors_first)
     return {
         sort: {
@@ -91,17 +94,19 @@ def _least(world: World) -> int:
 
 
 def _range(world: World) -> str:
-    """The shares below that limit, as ``, other signs 3-15, topics 2``; empty if there are none."""
-    rare: dict[str, list[int]] = {"signs": [], "topics": []}
+    """Shares below :func:`_least`, as ``, other signs 3-15, topics 2``; empty if there are none."""
+    least = _least(world)
+    signs: list[int] = []
+    topics: list[int] = []
     for sort, row in world.background.items():
-        shares = (share for token, share in row.items() if token != NAMES and share < _least(world))
-        rare["topics" if sort == LOG else "signs"].extend(shares)
-    text = ", ".join(
-        f"{what} {min(shares)}{f'-{max(shares)}' * (len(set(shares)) > 1)}"
-        for what, shares in rare.items()
-        if shares
-    )
-    return text and f", other {text}"
+        rare = topics if sort == LOG else signs
+        rare += (share for token, share in row.items() if token != NAMES and share < least)
+    parts = []
+    for what, shares in (("signs", signs), ("topics", topics)):
+        if shares:
+            low, high = min(shares), max(shares)
+            parts.append(f"{what} {low}" if low == high else f"{what} {low}-{high}")
+    return f", other {', '.join(parts)}" if parts else ""
 
 
 def _rows(world: World, signatures: Mapping[str, Signature]) -> Iterator[str]:
@@ -112,12 +117,9 @@ def _rows(world: World, signatures: Mapping[str, Signature]) -> Iterator[str]:
 def _legend(setting: Setting) -> str:
     world = setting.world
     words = "".join(f" {_meaning(gauge)}." for gauge in world.tokens.gauges if gauge.explained)
-    typical = "; ".join(
-        f"{whose}: {_row(world, row)}"
-        for whose, errors_first in (("!", True), ("others", False))
-        if (row := _typical(world, errors_first))
-    )
-    typical = typical and f" Unless said, {typical}."
+    rows = _rows(world, {"!": _typical(world, True), "others": _typical(world, False)})
+    shared = "; ".join(rows)
+    typical = f" Unless said, {shared}." if shared else ""
     creeping = " *: only minor here." if setting.creeping else ""
     return (
         f"RUNBOOK. fault tiers (initials) remedy: % of signs; log topics (from {LEAST} up). "
@@ -186,7 +188,8 @@ def short_runbook(topology: Topology, world: World) -> Iterator[str]:
     for group in fault_groups(world, topology):
         yield f"{group.fault_class} (page {group.page}):"
         for kind in group.kinds:
-            signs = "; ".join(filter(None, map(", ".join, _signs(world, kind.signature))))
+            columns = map(", ".join, _signs(world, kind.signature))
+            signs = "; ".join(column for column in columns if column)
             where = _where(kind, world) or " any"
             yield f"{kind.name}{where} {'/'.join(kind.remedies)}: {signs}"
     benign = ", ".join(calm.name for calm in world.benign)
@@ -195,6 +198,7 @@ def short_runbook(topology: Topology, world: World) -> Iterator[str]:
 
 
 def _signs(world: World, signature: Signature) -> tuple[list[str], list[str]]:
+    """(words of the telling signs, words of the telling log topics)."""
     others = [sort for sort in world.tokens.runbook_order if sort != LOG]
     return _telling(world, signature, others), _telling(world, signature, [LOG])
 
@@ -226,7 +230,7 @@ def fault_groups(world: World, topology: Topology) -> tuple[FaultGroup, ...]:
         ((kind.fault_class, world.pages(kind.name, topology) or "the owner"), kind)
         for kind in world.kinds
     )
-    return tuple(FaultGroup(*place, tuple(kinds)) for place, kinds in groups.items())
+    return tuple(FaultGroup(name, page, tuple(kinds)) for (name, page), kinds in groups.items())
 
 
 def is_only_minor(kind: Kind, setting: Setting) -> bool:
@@ -243,10 +247,8 @@ def groups_of(world: World) -> dict[str, Mapping[str, Signature]]:
         "benign": tuple(condition.name for condition in world.benign),
         "unaffected": (HEALTHY, *(condition.name for condition in rules.distractions)),
     }
-    return {
-        **{title: {name: every[name] for name in row} for title, row in names.items()},
-        "fog": {"background": world.background},
-    }
+    groups = {title: {name: every[name] for name in row} for title, row in names.items()}
+    return {**groups, "fog": {"background": world.background}}
 
 
 def shares_of(world: World, signature: Signature) -> Iterator[tuple[str, dict[str, int]]]:

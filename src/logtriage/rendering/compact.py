@@ -7,14 +7,6 @@ from typing import Final
 import attrs
 
 from logtriage._lib.grouping import grouped
-from logtriage.actions import (
-    Action,
-    IdentifyRootCause,
-    Remediate,
-    RequestMetrics,
-    RequestMoreLogs,
-    RequestTraces,
-)
 from logtriage.observation import Observation
 from logtriage.topology import Topology
 from logtriage.world.telemetry import Alert, Change, LogLine
@@ -27,12 +19,6 @@ LONG_LIST: Final = 20
 def is_fleet(observation: Observation) -> bool:
     """Whether an incident is simulated and has so many services that its lists are shortened."""
     return not observation.open_loop and len(observation.topology) > LONG_LIST
-
-
-def shows_some_owners(observation: Observation) -> bool:
-    """Whether the directory has only some :func:`owners`: in a fleet, if one can ask for others."""
-    can_ask = not observation.hidden & {"inspection", "declarations"}
-    return is_fleet(observation) and can_ask
 
 
 def alerts(firing: Iterable[Alert]) -> str:
@@ -75,9 +61,8 @@ def roll_call(telling: Iterable[LogLine], calm: int) -> str:
     """The text for requested logs of all services: telling lines by level, a count of the rest."""
     levels: dict[str, dict[str, list[str]]] = {}
     for line in telling:
-        levels.setdefault(line.level, {}).setdefault(line.bare or line.message, []).append(
-            line.service
-        )
+        texts = levels.setdefault(line.level, {})
+        texts.setdefault(line.bare or line.message, []).append(line.service)
     rows = ["REQUESTED LOGS, a line of each service:"]
     for level in sorted(levels):
         rows.append(f"{level}:")
@@ -99,25 +84,12 @@ def owners(observation: Observation) -> dict[str, str]:
     """Owners by service; in a fleet, only if it alerts, has a line, was acted on or declared."""
     names = observation.topology.names
     every = dict(zip(names, observation.directory, strict=True))
-    if not shows_some_owners(observation):
+    cannot_ask = observation.hidden & {"inspection", "declarations"}  # for the others
+    if cannot_ask or not is_fleet(observation):
         return every
-    wanted = {alert.service for alert in observation.alerts}
+    wanted: set[str | None] = {alert.service for alert in observation.alerts}
     wanted.update(line.service for line in observation.window)
-    wanted.update(filter(None, map(_named, observation.last_actions)))
+    wanted.update(getattr(action, "service", None) for action in observation.last_actions)
     if observation.root_cause is not None:
         wanted.update(observation.root_causes or (observation.root_cause,))
     return {name: owner for name, owner in every.items() if name in wanted}
-
-
-def _named(action: Action) -> str | None:
-    match action:
-        case (
-            IdentifyRootCause(service, _)
-            | Remediate(_, service)
-            | RequestMoreLogs(service)
-            | RequestMetrics(service)
-            | RequestTraces(service)
-        ):
-            return service
-        case _:
-            return None

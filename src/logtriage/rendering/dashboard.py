@@ -11,50 +11,42 @@ from logtriage.world.telemetry import Signal
 STRAY: Final = 3
 #: The dashboard has at most this many signals with a usual value.
 _SIGNALS: Final = 24
-#: The text after a figure, by the end of its signal's name.
+#: The text after a figure, by the end of its signal's name; :func:`_scaled` brings it to that unit.
 _UNITS: Final = {"bp": "%", "ms": " ms", "us": " ms", "milli": ""}
 
 
 def dashboard(observation: Observation) -> str:
     """The signals that stray furthest from usual, then those without a known usual value."""
+    names = observation.topology.names
     straying = [
-        (place, name, signal)
-        for place, (name, signals) in enumerate(
-            zip(observation.topology.names, observation.signals, strict=True)
-        )
+        (name, signal)
+        for name, signals in zip(names, observation.signals, strict=True)
         for signal in signals
         if abs(signal.stray) >= STRAY
     ]
-    shown = sorted(straying, key=lambda row: -abs(row[2].stray))[:_SIGNALS]
-    by_service = sorted(shown, key=lambda row: row[0])
-    rows = grouped((name, _signal(signal)) for _, name, signal in by_service)
+    shown = sorted(straying, key=lambda pair: -abs(pair[1].stray))[:_SIGNALS]
+    by_service = sorted(shown, key=lambda pair: names.index(pair[0]))
+    rows = grouped((name, _signal(signal)) for name, signal in by_service)
     left = f", {len(straying) - len(shown)} more not shown" if len(shown) < len(straying) else ""
-    return "\n".join(
-        (
-            f"SIGNALS{_span(observation)} that stray by {STRAY} spreads or more "
-            f"(usual ± spread){left}:",
-            *(f"{name}: {', '.join(texts)}" for name, texts in rows.items()),
-            *(() if rows else ("none",)),
-            *_without_usual(observation),
-        )
-    )
-
-
-def _span(observation: Observation) -> str:
     minutes = max(1, observation.tick_seconds // 60)
-    return " of the last minute" if minutes == 1 else f" of the last {minutes} minutes"
+    span = "the last minute" if minutes == 1 else f"the last {minutes} minutes"
+    heading = f"SIGNALS of {span} that stray by {STRAY} spreads or more (usual ± spread)"
+    lines = [f"{name}: {', '.join(texts)}" for name, texts in rows.items()] or ["none"]
+    return "\n".join((f"{heading}{left}:", *lines, *_without_usual(observation)))
 
 
 def _without_usual(observation: Observation) -> Iterator[str]:
-    rows = [
-        f"{name}: {', '.join(_value(signal) for signal in signals if signal.usual is None)}"
-        for name, signals in zip(observation.topology.names, observation.signals, strict=True)
-        if any(signal.usual is None for signal in signals)
-    ]
-    yield from ("no usual value is known:", *rows) if rows else ()
+    rows = []
+    for name, signals in zip(observation.topology.names, observation.signals, strict=True):
+        values = [_value(signal) for signal in signals if signal.usual is None]
+        if values:
+            rows.append(f"{name}: {', '.join(values)}")
+    if rows:
+        yield from ("no usual value is known:", *rows)
 
 
 def _value(signal: Signal) -> str:
+    """The name and the value of a signal, as ``errors 3.1%``; a name without a unit stays whole."""
     name, _, unit = signal.name.replace("_", " ").rpartition(" ")
     if unit in _UNITS:
         of = " of log lines" if signal.of_lines else ""

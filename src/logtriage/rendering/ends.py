@@ -27,7 +27,7 @@ def mispaged_team(observation: Observation) -> str | None:
     if observation.closing is not Closing.MISROUTED or observation.world is None:
         return None
     teams = [action.team for action in observation.last_actions if isinstance(action, Escalate)]
-    return teams[-1] if teams else None  # a mis-page closes the incident
+    return teams[-1] if teams else None  # no page follows the one that closed the incident
 
 
 def _clauses(seen: Observation, closing: Closing) -> Iterator[str]:

@@ -5,9 +5,9 @@ Words are those of the runbook, with underscores. A heading ends with a colon; n
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby
-from typing import Final
+from itertools import groupby
 
+from logtriage._lib.grouping import grouped
 from logtriage._lib.printable import unmarked
 from logtriage.actions import (
     Action,
@@ -29,12 +29,8 @@ from logtriage.world.model import World
 from logtriage.world.telemetry import Gauge, LogLine, Trace
 from logtriage.world.vocabulary import CHANGE, LOG
 
-#: The headings of the parts of a screen, without their colon.
-HEADINGS: Final = (
-    "closed", "left", "note", "edge", "alert", "asked", "down", "logs", "metrics", "traces", "log",
-    "change", "own", EASES, NO_CHANGE, "did", "severity", "cause", "paged", "unread", "report",
-)  # fmt: skip
-#: The services that show something, by its word; a service stands once for each time.
+#: The services that show something, by its word; a service stands once for each time. An alert or a
+#: change has its time behind the service, as ``user-db@3``.
 Shown = dict[str, list[str]]
 
 
@@ -49,22 +45,17 @@ def notation(observation: Observation, before: Observation | None = None) -> str
             "notation is for simulated incidents, such as those of *-v4 tasks; "
             "show this observation in the style text"
         )
-    words = chain(_head(observation, before), _panels(observation, before), _acts(observation))
-    return "\n".join(
-        (" ".join((*words, *_changed_facts(observation, before))), *_quoted(observation, before))
-    )
+    words = [*_head(observation, before), *_panels(observation, before), *_acts(observation)]
+    words += _changed_facts(observation, before)
+    return "\n".join((" ".join(words), *_quoted(observation, before)))
 
 
 def ended(observation: Observation) -> str:
     """The end of a closed incident in notation; InvalidInput for a recording."""
-    return " ".join(
-        (
-            *_closing(observation),
-            *_acts(observation),
-            *(() if observation.edge is None else ("edge:", observation.edge.token)),
-            *("alert:", *_listed(_alerts(observation))),
-        )
-    )
+    words = [*_closing(observation), *_acts(observation)]
+    if observation.edge is not None:
+        words += ("edge:", observation.edge.token)
+    return " ".join((*words, "alert:", *_listed(_alerts(observation))))
 
 
 def _closing(seen: Observation) -> Iterator[str]:
@@ -102,54 +93,53 @@ def _head(seen: Observation, before: Observation | None) -> Iterator[str]:
 
 
 def _panels(seen: Observation, before: Observation | None) -> Iterator[str]:
-    world = world_of(seen)
     for note in seen.notes:
         words = NO_NEWS if note.token is None else _log_words(note.token, seen)
         yield from filter(None, ("note:", note.by, note.service, words))
-    ended = seen.closing is not None  # the last screen says how things stand
-    if seen.edge is not None and (ended or before is None or _edge(before) != _edge(seen)):
+    known = None if seen.closing is not None else before  # the last screen says how things stand
+    if seen.edge is not None and (known is None or _edge_band(known) != _edge_band(seen)):
         yield from ("edge:", seen.edge.token)
-    renewed = ended or before is None or _alerts(before) != _alerts(seen)
-    if "alerts" not in seen.hidden and renewed:
+    if "alerts" not in seen.hidden and (known is None or _alerts(known) != _alerts(seen)):
         yield from ("alert:", *_listed(_alerts(seen)))
     yield from _requested(seen)
     yield from _readings("metrics:", seen.metrics, seen)
     yield from _readings("traces:", seen.traces, seen)
     if "window" not in seen.hidden:
         yield from ("log:", *_lines(seen.window, seen))
+    yield from _changes(seen, before)
+    yield from _owners(seen, before)
+
+
+def _changes(seen: Observation, before: Observation | None) -> Iterator[str]:
     changes: Shown = defaultdict(list)
     for change in seen.changes:
         if before is None or change not in before.changes:
             assert change.token is not None  # only a recording has changes without a token
             row = f"{change.service}@{change.minutes_ago}"
-            changes[word(world, CHANGE, change.token)].append(row)
+            changes[word(world_of(seen), CHANGE, change.token)].append(row)
     if changes or (before is None and "changes" not in seen.hidden):
         yield from ("change:", *_listed(changes))
-    yield from _owners(seen, before)
 
 
-def _edge(seen: Observation) -> str | None:
+def _edge_band(seen: Observation) -> str | None:
     return None if seen.edge is None else seen.edge.token
 
 
 def _alerts(seen: Observation) -> Shown:
-    titles = {row.title: token for token, row in world_of(seen).alerts.items()}
-    firing: Shown = defaultdict(list)
-    for alert in seen.alerts:
-        firing[titles[alert.name]].append(f"{alert.service}@{alert.since}")
+    token_of = {row.title: token for token, row in world_of(seen).alerts.items()}
+    firing = grouped((token_of[row.name], f"{row.service}@{row.since}") for row in seen.alerts)
     return {name: sorted(services) for name, services in sorted(firing.items())}
 
 
 def _requested(seen: Observation) -> Iterator[str]:
+    # None is a look at all; another role may have looked at single services in the same tick.
     looks = {action.service for action in seen.last_actions if isinstance(action, RequestMoreLogs)}
-    shown: dict[str, list[LogLine]] = defaultdict(list)
-    for line in seen.inspection:
-        shown[line.service].append(line)
+    shown = grouped((line.service, line) for line in seen.inspection)
     if None in looks and shown:
         rest = [line for name, lines in shown.items() if name not in looks for line in lines]
         down = [line.service for line in rest if line.token == DOWN]
-        telling = (line for line in rest if line.token != DOWN)
-        yield from ("asked:", *_lines(telling, seen, calm=False))
+        collected = (line for line in rest if line.token != DOWN)
+        yield from ("asked:", *_lines(collected, seen, everyday=False))
         yield from ("down:", *down) if down else ()
     for name in seen.topology.names:
         if name in looks and name in shown:
@@ -157,6 +147,7 @@ def _requested(seen: Observation) -> Iterator[str]:
 
 
 def _line_words(lines: Iterable[LogLine], seen: Observation) -> Iterator[str]:
+    """The lines of one service over time; DOWN alone if they are not collected."""
     rows = {}
     for line in lines:
         assert line.token is not None  # only a recording has lines without a token
@@ -171,6 +162,7 @@ def _line_words(lines: Iterable[LogLine], seen: Observation) -> Iterator[str]:
 
 
 def _over_time(rows: Mapping[int, Sequence[str]]) -> Iterator[str]:
+    """The words at each tick, in the order of ``rows``, where they differ from those before."""
     before: Sequence[str] = ()
     for tick, now in rows.items():
         if now != before:
@@ -178,43 +170,45 @@ def _over_time(rows: Mapping[int, Sequence[str]]) -> Iterator[str]:
         before = now
 
 
-def _lines(lines: Iterable[LogLine], seen: Observation, *, calm: bool = True) -> Iterator[str]:
+def _lines(lines: Iterable[LogLine], seen: Observation, *, everyday: bool = True) -> Iterator[str]:
+    """The services with an ``everyday`` line, if wanted, then those with a line on each topic."""
+    calm: list[str] = []
     telling: Shown = defaultdict(list)
     for line in lines:
         assert line.token is not None  # only a recording has lines without a token
-        everyday = seen.is_ordinary(LOG, line.token)
-        telling["" if everyday else _log_words(line.token, seen)].append(line.service)
-    everyday_lines = telling.pop("", [])
-    yield from _with_counts(everyday_lines if calm else ())
+        if seen.is_ordinary(LOG, line.token):
+            calm.append(line.service)
+        else:
+            telling[_log_words(line.token, seen)].append(line.service)
+    yield from _with_counts(calm if everyday else ())
     yield from _listed(telling)
 
 
 def _log_words(token: str, seen: Observation) -> str:
+    """The words of a log token: its topic, or ``=KIND`` if the line names its cause."""
     name, _, named = token.partition(":")
     return f"={named}" if name == NAMES else _naming(LOG, token, seen)
 
 
 def _naming(sort: str, token: str, seen: Observation) -> str:
+    """The words of a token, and ``>SERVICE`` if it names one."""
     service = named_service(token)
     words = word(world_of(seen), sort, token.partition(":")[0])
     return words if service is None else f"{words} >{seen.topology.names[service]}"
 
 
 def _readings(heading: str, rows: Iterable[Gauge | Trace], seen: Observation) -> Iterator[str]:
-    for service, row in groupby(rows, key=lambda gauge: gauge.service):
-        gauges = tuple(row)
+    for service, own in groupby(rows, key=lambda gauge: gauge.service):
+        gauges = tuple(own)
         yield from (heading, service)
         if is_down(gauges[0].tokens):
             yield DOWN
             continue
-        shown = {
-            start: tuple(
-                _naming(gauge.name, gauge.tokens[place], seen)
-                for gauge in gauges
-                if not seen.is_ordinary(gauge.name, gauge.tokens[place])
-            )
-            for place, start in enumerate(gauges[0].starts)
-        }
+        shown = {}
+        for place, start in enumerate(gauges[0].starts):
+            signs = [(gauge.name, gauge.tokens[place]) for gauge in gauges]
+            unusual = [sign for sign in signs if not seen.is_ordinary(*sign)]
+            shown[start] = tuple(_naming(sort, token, seen) for sort, token in unusual)
         yield from _over_time(shown)
 
 
@@ -269,6 +263,7 @@ def _quoted(seen: Observation, before: Observation | None) -> Iterator[str]:
 
 
 def _listed(shown: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    """Each word as a heading (the service that it names stands behind), then its services."""
     for words, services in shown.items():
         head, _, named = words.partition(" ")
         yield from filter(None, (f"{head}:", named))

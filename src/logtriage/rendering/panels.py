@@ -51,8 +51,8 @@ def traces(spans: Iterable[Trace]) -> Iterator[str]:
 def _by_service(
     heading: str, readings: Iterable[Read], title: Callable[[Read], str]
 ) -> Iterator[str]:
-    for service, rows in groupby(readings, key=lambda row: row.service):
-        read = tuple(rows)
+    for service, own in groupby(readings, key=lambda reading: reading.service):
+        read = tuple(own)
         if is_down(read[0].tokens):
             yield f"{heading} {service}: {NOT_COLLECTED}"
             continue
@@ -81,16 +81,12 @@ def shown_places(readings: Sequence[Gauge | Trace]) -> list[int]:
     Indices at which no reading differs from its neighbours are left out; the newest stays.
     """
     shown = list(range(len(readings[0].starts)))
-    # Slices, since readings of a recording have no tokens.
+    # Slices, since readings of a recording have no tokens; then all places are alike.
     tokens = [tuple(reading.tokens[place : place + 1] for reading in readings) for place in shown]
     while len(shown) > MOST:
-        # The middle of the longest run of equal readings goes first.
-        runs = [
-            (len(run), run[len(run) // 2])
-            for _, same in groupby(shown, key=lambda place: tokens[place])
-            if len(run := list(same)) > 2
-        ]
-        if not runs:
+        runs = [list(same) for _, same in groupby(shown, key=lambda place: tokens[place])]
+        longest = max(runs, key=len)
+        if len(longest) < 3:  # each place is the first or the last of its run
             break
-        shown.remove(max(runs, key=lambda run: run[0])[1])
+        shown.remove(longest[len(longest) // 2])
     return shown

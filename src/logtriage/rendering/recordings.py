@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import Final
 
-from logtriage.actions import RequestMetrics, RequestMoreLogs, RequestTraces
 from logtriage.grading.recordings import WEIGHTS
 from logtriage.observation import Observation
 from logtriage.rendering.dashboard import STRAY
+from logtriage.roles import is_request
 from logtriage.topology import Topology
 
 _ROOT, _CLASS = WEIGHTS["root_cause"], WEIGHTS["fault_class"]
@@ -20,23 +20,17 @@ GRADED: Final = (
 )
 #: A service's traces come with its callees' latency, which the recording has not by caller.
 _TRACES: Final = "TRACES: a callee's time is over all callers."
-#: The characters that it costs to name a common beginning and end apart.
+#: The characters that :func:`services_told` spends to name a common beginning and end apart.
 _COST: Final = len(" named *, * being; others: ")
 
 
 def recorded_rules(topology: Topology) -> Iterator[str]:
     """The lines of the prompt between its opening and how it is graded."""
-    calls = "; ".join(
-        f"{service.name} -> {', '.join(service.calls)}"
-        for service in topology.services
-        if service.calls
-    )
-    called = {name for service in topology.services for name in service.calls}
-    alone = [
-        service.name
-        for service in topology.services
-        if not service.calls and service.name not in called
-    ]
+    callers = [service for service in topology.services if service.calls]
+    calls = "; ".join(f"{caller.name} -> {', '.join(caller.calls)}" for caller in callers)
+    called = {name for caller in callers for name in caller.calls}
+    linked = called.union(caller.name for caller in callers)
+    alone = [name for name in topology.names if name not in linked]
     yield f"SERVICES (caller -> dependencies, as recorded): {calls or 'no call was recorded'}"
     if alone:
         yield f"SERVICES of which no call was recorded: {', '.join(alone)}"
@@ -78,6 +72,7 @@ def services_told(names: Sequence[str]) -> str:
 
 
 def _common(names: Sequence[str], parts: Iterable[str]) -> list[str]:
+    """The empty part, and those that at least half of the names have."""
     return ["", *(part for part, count in Counter(parts).items() if 2 * count >= len(names))]
 
 
@@ -90,7 +85,9 @@ def _fits(name: str, head: str, tail: str) -> bool:
 
 
 def _saved(names: Sequence[str], head: str, tail: str) -> int:
-    count, shared = sum(_fits(name, head, tail) for name in names), len(head) + len(tail)
+    """The characters saved by naming both apart; 0 if less than half of the names have both."""
+    count = sum(_fits(name, head, tail) for name in names)
+    shared = len(head) + len(tail)
     if not shared or 2 * count < len(names):
         return 0
     return shared * (count - 1) - _COST
@@ -100,19 +97,17 @@ def neighbourhood(observation: Observation) -> str | None:
     """A line of callers and callees of services that begin to alert or were asked for, or None."""
     if not observation.on_request:
         return None
-    asked = (
-        action.service
-        for action in observation.last_actions
-        if isinstance(action, RequestMetrics | RequestTraces | RequestMoreLogs)
-    )
+    asked = (action.service for action in observation.last_actions if is_request(action))
     now = observation.tick
-    alerting = (alert.service for alert in observation.alerts if not now or alert.since == now)
+    alerting = (alert.service for alert in observation.alerts if alert.since == now or now == 0)
     named = dict.fromkeys(name for name in (*asked, *alerting) if name is not None)
-    rows = [row for name in named if (row := _calls(observation.topology, name))]
-    return f"CALLS: {'; '.join(rows)}" if rows else None
+    rows = (_calls(observation.topology, name) for name in named)
+    text = "; ".join(row for row in rows if row)
+    return f"CALLS: {text}" if text else None
 
 
 def _calls(topology: Topology, name: str) -> str:
+    """A service between its callers and those that it calls; empty if no call was recorded."""
     callers = [service.name for service in topology.services if name in service.calls]
     called = topology.services[topology.index(name)].calls
     if not callers and not called:

@@ -125,12 +125,9 @@ def _onsets(setting: Setting) -> str:
     along = f"{shares} at ticks {', '.join(str(start + SCRAPE * n) for n in range(len(RAMP)))}"
     if setting.creeping:
         along = f"one by one, each at any scrape from tick {start} to {setting.grows_for}"
-    spoken = instant_of(setting.root_silent)
-    late = (
-        f" A root's own topic begins at tick "
-        f"{' or '.join(str(tick_of(spoken + later)) for later in range(LATE_OVER))}, its alerts "
-        f"fire from {tick_of(spoken)} on."
-    )
+    first = instant_of(setting.root_silent)
+    own = " or ".join(str(tick_of(first + later)) for later in range(LATE_OVER))
+    late = f" A root's own topic begins at tick {own}, its alerts fire from {tick_of(first)} on."
     late = late if setting.root_silent else ""
     return (
         f"ONSETS. Faults, benign, {WAITING}, {LOADED}: {along}; changes there {start - SCRAPE} or "
@@ -156,7 +153,8 @@ def _screens(setting: Setting) -> str:
 
 def _edge(setting: Setting) -> str:
     world = setting.world
-    edge, (usual, slight, *worse) = world.rules.edge, world.rules.edge.bands
+    edge = world.rules.edge
+    usual, slight, *worse = edge.bands
     slight_p99 = slight.p99
     assert slight_p99 is not None  # only the first band has none
     named = ", ".join(band.name for band in reversed(worse))
@@ -218,10 +216,10 @@ def _directory(topology: Topology, world: World) -> str:
         if tier.owner in owners and len({weights[team] for team in owners}) > 1:
             share = percent(weights[tier.owner], sum(weights.values()))
             rows.setdefault(share, {}).setdefault(tier.owner, []).append(tier.name)
-    parts = [
-        f"{share} " + ", ".join(f"{team} of {' and '.join(tiers)}" for team, tiers in teams.items())
-        for share, teams in rows.items()
-    ]
+    parts = []
+    for share, teams in rows.items():
+        owned = (f"{team} of {' and '.join(tiers)}" for team, tiers in teams.items())
+        parts.append(f"{share} {', '.join(owned)}")
     rest = f"{'; '.join(parts)}; else another" if parts else f"any of {', '.join(owners)}"
     return f"DIRECTORY, by chance: {rest}{f'; always {always}' if always else ''}."
 

@@ -134,8 +134,8 @@ def public_rules(
     lines = (*body, f"GRADE: {GRADED}" if rubric == RECORDED.id else "")
     world = None if setting is None else setting.world
     actions = _action_rules(topology, horizon, reply, seat, useful, world)
-    impact = _PATH if setting is not None and setting.several and not seat else None
-    impact = None if reply == "tools" else impact
+    spreads = setting is not None and setting.several
+    impact = _PATH if spreads and seat is None and reply != "tools" else None
     return "\n".join(filter(None, (opening, *lines, *actions, impact)))
 
 
@@ -203,7 +203,7 @@ def _action_rules(
         return
     may = _in_order(useful if role is None else role.offered(useful))
     remedies = topology.remedies
-    example = _example(topology, may, remedies[0], role)
+    example = _example(topology, may, role)
     if reply in ("word", "act"):
         word = render_action(action_from_wire(example, topology, frozenset(may)), "word")
         form = f"one word, NAME or NAME{JOINT}VALUE"
@@ -231,14 +231,12 @@ def _action_rules(
     yield f"ACTIONS: {rows}"
 
 
-def _example(
-    topology: Topology, may: tuple[str, ...], remedy: str, role: Role | None
-) -> dict[str, str]:
+def _example(topology: Topology, may: tuple[str, ...], role: Role | None) -> dict[str, str]:
     last = topology.names[-1]
-    # A role may ask only about what it watches; -1 is the last service.
-    asked = max(() if role is None else watched(role, topology), default=-1)
+    # A role may ask only about what it watches; one that watches nothing asks about the last.
+    asked = -1 if role is None else max(watched(role, topology), default=-1)
     values = {
-        "remediate": f"{remedy}:{last}",
+        "remediate": f"{topology.remedies[0]}:{last}",
         "identify_root_cause": last,
         "escalate": topology.teams[-1],
         "classify_severity": SEVERITIES[1],
@@ -248,4 +246,5 @@ def _example(
     }
     telling = ("remediate", "identify_root_cause", "escalate")
     kind = next((name for name in telling if name in may), may[0])
-    return {"action_type": kind, **({"value": values[kind]} if kind in values else {})}
+    value = values.get(kind)
+    return {"action_type": kind} if value is None else {"action_type": kind, "value": value}

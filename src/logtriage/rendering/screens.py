@@ -209,8 +209,9 @@ def _logs(title: str, lines: Iterable[LogLine]) -> str:
 
 
 def _health(observation: Observation) -> str:
-    known: list[str] = []
-    others: dict[str, list[str]] = {"figures below if they stray": [], "unknown": []}
+    rows: list[str] = []
+    in_dashboard: list[str] = []
+    unknown: list[str] = []
     figures = observation.signals or ((),) * len(observation.health)
     for name, reading, signals in zip(
         observation.topology.names, observation.health, figures, strict=True
@@ -218,15 +219,16 @@ def _health(observation: Observation) -> str:
         if reading is not None:
             # The limits of a status are the simulator's; a recording has none.
             status = "" if observation.open_loop else f" {status_of(reading)}"
-            known.append(f"{name}{status}: {_reading(reading)}")
+            rows.append(f"{name}{status}: {_reading(reading)}")
         else:
-            others["figures below if they stray" if signals else "unknown"].append(name)
-    for what, names in others.items():
+            (in_dashboard if signals else unknown).append(name)
+    for what, names in (("figures below if they stray", in_dashboard), ("unknown", unknown)):
         if names:
-            several = len(names) > compact.LONG_LIST
-            known.append(f"{what}: {f'{len(names)} services' if several else ', '.join(names)}")
+            count = len(names)
+            listed = f"{count} services" if count > compact.LONG_LIST else ", ".join(names)
+            rows.append(f"{what}: {listed}")
     minutes = TREND_TICKS * observation.tick_seconds // 60
-    return "\n".join((f"HEALTH (was: p99 {minutes} min ago):", *known))
+    return "\n".join((f"HEALTH (was: p99 {minutes} min ago):", *rows))
 
 
 @lru_cache(maxsize=1024)
@@ -241,7 +243,7 @@ def _directory(topology: Topology, owners: tuple[tuple[str, str], ...]) -> str:
 
 
 def _declared_line(observation: Observation) -> str:
-    parts, all_shown = [], "declarations" not in observation.hidden
+    parts, all_shown = [], "declarations" not in observation.hidden  # with "-" for what is missing
     if observation.severity is not None or (all_shown and not observation.open_loop):
         parts.append(f"severity {observation.severity or '-'}")
     if all_shown or observation.root_cause is not None:
@@ -295,12 +297,8 @@ def _what_can_be_asked(observation: Observation) -> Iterator[str]:
     if observation.closing is not None or observation.world is None:
         return
     may = observation.may
-    asks = [
-        f"{kind} {what}"
-        for kind, what in ASKS.items()
-        if (may is None or kind in may) and observation.requests_left != 0
-    ]
-    if asks:
+    asks = [f"{kind} {what}" for kind, what in ASKS.items() if may is None or kind in may]
+    if asks and observation.requests_left != 0:
         left = observation.ticks_left
         yield f"ASK (a tick each, {left} tick{'s' * (left != 1)} left): {', '.join(asks)}"
 

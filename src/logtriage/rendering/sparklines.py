@@ -10,7 +10,7 @@ from logtriage.world.telemetry import EdgePanel
 _BARS: Final = "▁▂▃▄▅▆▇█"
 #: The mark before the figure at which something began.
 ONSET: Final = "│"
-#: The figures of a row, and the usual one.
+#: The figures of a row as :func:`panels.row` writes it, and the usual one.
 _SERIES: Final = re.compile(r"  ((?:[\d.]+ )+)(?:[a-z]\S* )?\(usual ([\d.]+)\)")
 
 
@@ -28,7 +28,7 @@ def sparklined(line: str, onset: int | None = None) -> str:
     drawn = [
         sparkline([float(value) for value in figures.split()], float(usual), onset)
         for figures, usual in _SERIES.findall(line)
-        if " " in figures.strip()
+        if " " in figures.strip()  # a single figure needs no line
     ]
     return "  ".join((line, *drawn))
 
