@@ -212,9 +212,8 @@ def _edge_likelihoods(
     table = np.array([[FILL, FILL, 0] if lead == NONE else even for lead, _ in groups], np.int64)
     shown = []
     for lead, until in groups:
-        last = len(cells) if until == UNFIXED else until
-        before = [panel for segment, panel in cells if segment <= last]
-        after = [panel for segment, panel in cells if segment > last]
+        before = [panel for segment, panel in cells if until == UNFIXED or segment <= until]
+        after = [panel for segment, panel in cells if until != UNFIXED and segment > until]
         shown.append((None if lead == NONE else bool(lead), before, after))
     table += kept_edges(setting, shown)
     highest = table.max(axis=1, keepdims=True)
