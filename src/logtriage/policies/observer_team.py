@@ -69,10 +69,9 @@ class Board:
     facts: Facts
 
     def is_lively(self, role: Role, heard: int) -> bool:
-        """Whether a role may report and did so lately.
+        """Whether a role may report and did so lately; if it never spoke, as if it did in tick 1.
 
-        ``heard`` is the latest tick whose reports may have arrived. A role that never spoke counts
-        as if it had spoken in tick 1.
+        ``heard`` is the latest tick whose reports may have arrived.
         """
         return "report" in role.may and heard - self.spoke.get(role.name, 1) <= QUIET
 
