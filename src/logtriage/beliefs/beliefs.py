@@ -164,7 +164,8 @@ class Belief:
     @cached_property
     def benign(self) -> float:
         """The probability that there is no fault to act on."""
-        return self._sums(lambda hypothesis: [not hypothesis.faults]).get(True, 0.0)
+        rows = zip(self.hypotheses, self.weights, strict=True)
+        return sum(weight for hypothesis, weight in rows if not hypothesis.faults) / self.total
 
     @cached_property
     def fixed(self) -> bool:

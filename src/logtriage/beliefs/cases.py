@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -180,7 +180,8 @@ class Case(ABC):
         model, weights = posterior.model, posterior.weights
         floor = 1 if negligible is None else max(1, posterior.total // negligible)
         if keep:
-            floor = min(floor, max(1, int(np.sort(weights)[::-1][:keep][-1])))
+            least_kept = int(np.sort(weights)[-keep:][0])
+            floor = min(floor, max(1, least_kept))
         self.rows: Longs = np.flatnonzero(weights >= floor)
         if not len(self.rows):
             raise NothingFits
@@ -245,11 +246,12 @@ class Case(ABC):
 
     @cached_property
     def pasts(self) -> tuple[Longs, Longs]:
-        """Hypotheses :func:`alike` in ledger, number of faults and shares of severities."""
-        facts, response = self.past.facts, self.past.response
-        times = (part[..., fault] for part in response for fault in range(part.shape[-1]))
-        shape = self.count.shape
-        ledger = [np.broadcast_to(value, shape) for value in (*facts, *times) if np.ndim(value)]
+        """:func:`alike` for hypotheses: by ledger, number of faults and shares of severities."""
+        columns: list[Any] = [*self.past.facts]
+        for times in self.past.response:
+            columns += [times[..., fault] for fault in range(times.shape[-1])]
+        # What is a single number is the same under all hypotheses.
+        ledger = [np.broadcast_to(each, self.count.shape) for each in columns if np.ndim(each)]
         return alike([self.count, *ledger, *self.shares.T])
 
     def accepted_faults(self, action: Action) -> Bools:
@@ -269,7 +271,7 @@ class Case(ABC):
             case Remediate(remedy, service):
                 if (named := (str(remedy), service)) in self.remedies:
                     part = self.fixes[:, self.remedies.index(named)][:, np.newaxis]
-                    meant: Bools = (part != NONE) & (part == np.arange(self.members.shape[1]))
+                    meant: Bools = part == np.arange(self.members.shape[1])
                     return meant
         return np.zeros_like(self.real)
 
@@ -278,9 +280,9 @@ class Case(ABC):
 
         ``rows`` (B,) is the hypothesis of each ledger. After a mis-page the grade is 0.
         """
-        grades, calm = np.zeros((len(used), len(rows))), self.count[rows] == 0
+        grades, is_benign = np.zeros((len(used), len(rows))), self.count[rows] == 0
         for benign in (False, True):
-            some = np.flatnonzero(calm == benign)
+            some = np.flatnonzero(is_benign == benign)
             if len(some):
                 part, faults = ledger.take(some), self.count[rows[some]]
                 utilities = self.books.utilities(part, used[:, some], faults, benign=benign)
@@ -320,4 +322,5 @@ class Case(ABC):
         """
         kinds = responses(self.posterior.model, self.posterior.directory)
         needed = np.sort(np.where(gone | ~self.real, NONE, kinds[self.members]), axis=1)
+        # A benign incident needs another close than one whose faults are all gone.
         return alike([(self.count > 0).astype(np.int64), *needed.T])[1]

@@ -29,7 +29,7 @@ def kept_edges(setting: Setting, shown: Sequence[Shown]) -> Longs:
     terms = np.full((max(map(len, rows)), len(rows)), NEVER, np.int64)
     for number, row in enumerate(rows):
         terms[: len(row), number] = row
-    sums = log_sums(terms).reshape(-1, 4)
+    sums = log_sums(terms).reshape(-1, 4)  # three severities, then the time after the fix
     return sums[:, :3] + sums[:, 3:]
 
 
@@ -48,6 +48,7 @@ def kept_row(
 
 @lru_cache(maxsize=256)
 def _prior(setting: Setting, severity: int, errors_first: bool | None) -> Longs:
+    """:func:`kept_row` without panels."""
     _, weights = edge_signs(setting, severity, errors_first)
     return np.array([log2(weight) - log2(FULL) for weight in weights], np.int64)
 
@@ -56,6 +57,7 @@ def _prior(setting: Setting, severity: int, errors_first: bool | None) -> Longs:
 def _column(
     setting: Setting, severity: int, errors_first: bool | None, start: int, token: str
 ) -> Longs:
+    """What a panel adds to :func:`kept_row`."""
     tokens, _ = edge_signs(setting, severity, errors_first)
     index = setting.world.edge_tokens.index(token)
     weights = [edge_reading(setting, severity, sign, start)[index] for sign in tokens]

@@ -71,8 +71,8 @@ class Leading:
     @classmethod
     def of(cls, held: Belief) -> "Leading":
         """The leading root cause and team of a belief."""
-        root, team = (next(iter(row.items()), None) for row in (held.root_causes, held.teams))
-        return cls(root, team, held.benign)
+        root = next(iter(held.root_causes.items()), None)  # the likeliest comes first
+        return cls(root, next(iter(held.teams.items()), None), held.benign)
 
 
 @attrs.frozen
@@ -256,7 +256,7 @@ def _mean_value(held: Belief, now: State, cells: Sequence[Cell], key: int, sampl
         place = chance.pick(held.weights)
         drawn = tuple(imagine(held.posterior, place, fresh, standing.doings, chance))
         if drawn not in values:
-            kept = {before.listed.model: before}
+            kept = {before.listed.model: before}  # anew, since what is drawn is added to it
             updated = believed(now.incident, (*shown, *drawn), standing.doings, kept=kept)
             values[drawn] = Belief(updated, standing).value()
         total += values[drawn]

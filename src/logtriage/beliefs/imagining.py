@@ -59,7 +59,8 @@ class Imagination:
     def fall(self, steps: Sequence[int]) -> int:
         """A random index like :meth:`pick`, from cumulative weights ``steps``; 0 if all are 0."""
         self._count += 1
-        return bisect_right(steps, draw(self._key, self._count) * steps[-1] >> 64) * (steps[-1] > 0)
+        point = draw(self._key, self._count) * steps[-1] >> 64
+        return bisect_right(steps, point) if steps[-1] else 0
 
 
 def imagine(
@@ -83,8 +84,7 @@ class _Imagined:
             for condition, weights in zip(reached, held.own.tolist(), strict=True)
         ]
         self._severity = chance.pick(held.severities[place].tolist())
-        model = held.model
-        self._fixed = fixed_at(model.world, model.topology, self._hypothesis, doings)
+        self._fixed = fixed_at(held.model.world, held.model.topology, self._hypothesis, doings)
         self._edges: dict[int, int] = {}
         self._drawn: dict[tuple[int, str, int], tuple[str, int, int]] = {}
         self._down: dict[tuple[int, Channel], bool] = dict(held.outcomes.down)
@@ -103,6 +103,7 @@ class _Imagined:
         return tokens[self._chance.pick(row)]
 
     def _read(self, cell: Cell) -> str:
+        """The token of a service's cell."""
         channel, service, slot, start = cell
         model, world = self._model, self._model.world
         if self._is_down(service, channel):
@@ -150,13 +151,13 @@ class _Imagined:
             Rule.NOISY: self._chance.fall(by_chance),
         }
         rules = rule_weights(setting.world)
-        fit = [
-            weight
-            * (by_chance[-1] if rule is Rule.NOISY else FULL)
-            * (outcome.quiet < fires[rule] <= outcome.fired)
-            for rule, weight in rules
-        ]
-        rule = rules[self._chance.pick(fit if any(fit) else [w for _, w in rules])][0]
+        weights = []
+        for rule, weight in rules:
+            fits = outcome.quiet < fires[rule] <= outcome.fired
+            weights.append(weight * fits * (by_chance[-1] if rule is Rule.NOISY else FULL))
+        if not any(weights):
+            weights = [weight for _, weight in rules]
+        rule, _ = rules[self._chance.pick(weights)]
         return alphabet(setting, sort, reader.place)[index], onset, fires[rule]
 
     def _is_down(self, service: int, channel: Channel) -> bool:
@@ -173,12 +174,11 @@ class _Imagined:
         severity, begin = edge_state(self._hypothesis, self._severity, self._fixed, start)
         first = errors_first(setting.world, self._hypothesis)
         if begin not in self._edges:
-            panels = [
-                panel
-                for panel in self._seen.edge
-                if edge_state(self._hypothesis, self._severity, self._fixed, panel.start)[1]
-                == begin
-            ]
+            panels = []  # those of the same token
+            for panel in self._seen.edge:
+                _, since = edge_state(self._hypothesis, self._severity, self._fixed, panel.start)
+                if since == begin:
+                    panels.append(panel)
             logs = kept_row(setting, severity, first, panels)
             self._edges[begin] = self._chance.pick(exp2(logs - logs.max()).tolist())
         tokens, _ = edge_signs(setting, severity, first)

@@ -19,6 +19,7 @@ from logtriage.grading.scores import Case, gate_of, levels_of, score_row
 from logtriage.grading.steps import (
     Facts,
     Letters,
+    Move,
     Response,
     Rules,
     Shares,
@@ -100,7 +101,7 @@ class Ledger:
     response: Response
 
     def take(self, rows: Any) -> "Ledger":
-        """The ledger at some ``rows``; what has none stays: integers, and responses (K,)."""
+        """The ledger at some ``rows``; integers and responses (K,) hold for all rows and stay."""
         facts = (value[rows] if np.ndim(value) else value for value in self.facts)
         response = (times[rows] if times.ndim > 1 else times for times in self.response)
         return Ledger(Facts(*facts), Response(*response))
@@ -135,15 +136,15 @@ class Bookkeeper:
         declares a service for the first time.
         """
         facts, right = ledger.facts, np.any(hits, axis=-1)
-        # One bool for all costs less than an array of equal values.
-        right = bool(right.all()) if right.all() or not right.any() else right
+        if right.all() or not right.any():
+            right = bool(right.all())  # costs less than an array of equal values
         rules = Rules(strict=1, takes=self.stakes.worth_of_hand_over is not None)
         move = move_of(action, right, rules, self.letters)
         live = (facts.closing == OPEN) & (tick < self.stakes.horizon)
         counted = counts(facts, move, live, anew, np.maximum(faults, 1))
         of_faults = [np.asarray(value)[..., np.newaxis] for value in (live, counted, tick)]
-        flags = [np.asarray(value)[..., np.newaxis] for value in move]
-        response = response_step(ledger.response, type(move)(*flags), hits, *of_faults)
+        flags = Move(*[np.asarray(value)[..., np.newaxis] for value in move])
+        response = response_step(ledger.response, flags, hits, *of_faults)
         return Ledger(facts_step(facts, move, live, counted, tick), response)
 
     def utilities(self, ledger: Ledger, used: Int, faults: Int, *, benign: bool) -> Longs:

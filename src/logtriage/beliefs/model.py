@@ -35,7 +35,7 @@ Bools = NDArray[np.bool_]
 NONE: Final = -1
 #: Stands for a fault that no remedy fixed.
 UNFIXED: Final = -1
-#: The index of the healthy condition among the conditions of a service.
+#: The index of the healthy condition of a service, which :func:`unaffected` lists first.
 HEALTHY_PLACE: Final = 0
 #: Pads rows of logarithms; lower than any sum of logarithms.
 FILL: Final = -(1 << 60)
@@ -43,7 +43,7 @@ FILL: Final = -(1 << 60)
 
 @attrs.frozen(eq=False)
 class Reader:
-    """The place (tier, calls) and possible conditions of a service: all its cells depend on."""
+    """What the cells of a service depend on: its place (tier, calls) and possible conditions."""
 
     setting: Setting
     place: Place
@@ -63,14 +63,16 @@ def shared_reader(reader: Reader, sorts: tuple[str, ...]) -> tuple[Reader, Longs
     """
     setting, place = reader.setting, reader.place
     calls = place.calls if any(map(setting.world.naming_tokens, sorts)) else ()
-    rows = [
-        (row.name, tuple([calls.index(callee) for callee in row.sick if calls]), row.beside)
-        for row in reader.conditions
-    ]
-    number = {row: at for at, row in enumerate(sorted({*rows}))}
-    conditions = tuple([Condition(*row) for row in number])
-    general = reader_of(setting, Place(place.tier, tuple(range(len(calls)))), conditions)
-    return general, np.array([number[row] for row in rows])
+    rows = []
+    for condition in reader.conditions:
+        sick = tuple([calls.index(callee) for callee in condition.sick]) if calls else ()
+        rows.append((condition.name, sick, condition.beside))
+    distinct = sorted({*rows})
+    conditions = tuple([Condition(*row) for row in distinct])
+    shared = reader_of(setting, Place(place.tier, tuple(range(len(calls)))), conditions)
+    indices = np.array([distinct.index(row) for row in rows])
+    indices.setflags(write=False)
+    return shared, indices
 
 
 @attrs.frozen(eq=False)
@@ -130,20 +132,22 @@ class Listed:
     @cached_property
     def flat(self) -> tuple[Longs, Longs]:
         """Services that rows reach, as ``service * widest + place``; begin of each row (H,)."""
+        # Every hypothesis reaches a service. So no row is empty, as ``np.add.reduceat`` needs it.
         rows, services = np.nonzero(self.place != NONE)
         begins = np.searchsorted(rows, np.arange(len(self.place)))
         return services * self.widest + self.place[rows, services], begins
 
     @cached_property
     def _keys(self) -> tuple[Longs, Longs]:
+        """(numbers of all sets by :func:`row_numbers`, ascending; the row of each)."""
         keys = row_numbers(np.sort(self.members[: self.sets], axis=-1))
         order = np.argsort(keys, kind="stable")
         return keys[order], order
 
     def row_of(self, members: Longs) -> Longs:
-        """The row of each set (…, K) of members; ``NONE`` if no fault is left."""
+        """The row of each set (…, K) of members; ``NONE`` if it is not listed or has no fault."""
         keys, order = self._keys
-        wanted = row_numbers(np.sort(members, axis=-1))  # wherever a set has NONE
+        wanted = row_numbers(np.sort(members, axis=-1))  # as in _keys: ``NONE`` first
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         return np.where(keys[at] == wanted, order[at], NONE)
 
@@ -153,11 +157,11 @@ class Listed:
         ``gone`` (R, K) is by fault. A service that no fault reaches any more is healthy; ``NONE``
         where no fault ever reached it.
         """
-        places = self.place[rows]
+        places = self.place[rows]  # a copy, since ``rows`` is an array
         changed = np.flatnonzero(gone.any(axis=1))
         if len(changed):
-            some = self.members[rows[changed]]
-            at = self.row_of(np.where(gone[changed], NONE, some))
+            remaining = np.where(gone[changed], NONE, self.members[rows[changed]])
+            at = self.row_of(remaining)
             now = np.where((at != NONE)[:, np.newaxis], self.place[at], NONE)
             now = np.where(now == NONE, HEALTHY_PLACE, now)
             places[changed] = np.where(places[changed] == NONE, NONE, now)
@@ -165,7 +169,7 @@ class Listed:
 
 
 def row_numbers(rows: Longs) -> Longs:
-    """A number for each row (…, K) of at most three numbers >= -1; it sorts as the rows do."""
+    """A number for each row (…, K) of at most three 20-bit numbers >= -1; it sorts as rows do."""
     key = np.zeros(rows.shape[:-1], np.int64)
     for column in range(rows.shape[-1]):
         key = key << 20 | (rows[..., column] + 1)
@@ -279,7 +283,7 @@ class Model:
     def compiled(self, members: Longs) -> Listed:
         """The hypotheses with these ``members`` (R, K), then all benign hypotheses."""
         benign = tuple(hypothesis for hypothesis in self.prior.hypotheses if not hypothesis.faults)
-        # The number of each condition, service by service; what follows extends it.
+        # The number of each condition, by service; what follows appends, and the order stays.
         known = [
             {condition: number for number, (condition, _) in enumerate(usual)}
             for usual in (unaffected(self.world, each.tier) for each in self.topology.services)
@@ -289,8 +293,8 @@ class Model:
         for row, load in enumerate(benign, len(members)):
             for service, condition in affected(self.world, self.topology, load).items():
                 place[row, service] = known[service].setdefault(condition, len(known[service]))
-        first = [self.world.kind(kind).errors_first for kind, _ in self.singles]
-        lead = np.array([*first, False])  # NONE indexes the last
+        leads = [self.world.kind(kind).errors_first for kind, _ in self.singles]
+        lead = np.array([*leads, False])  # NONE indexes the last
         gaps = np.full((len(benign), members.shape[1]), NONE, np.int64)
         return Listed(
             model=self,
@@ -305,13 +309,15 @@ class Model:
         """Write the condition of each service under each set into ``place``.
 
         ``known`` numbers the conditions of each service and is extended. Sets whose faults have
-        equal sorts (:func:`_sort`) are worked out once; then each service that shows its own fault
-        gets the condition of that fault's kind.
+        equal sorts (:func:`_sort`) are a group: they differ only at services that show their own
+        fault. So the first set of each group is worked out; then each service that shows its own
+        fault gets the condition of that fault's kind. In ``members``, ``NONE`` comes last.
         """
-        plain = np.array([*(_sort(self.world, fault) for fault in self.singles), NONE])
-        _, firsts, which = np.unique(
-            row_numbers(plain[members]), return_index=True, return_inverse=True
+        sorts = np.array([*(_sort(self.world, fault) for fault in self.singles), NONE])
+        _, firsts, group_of = np.unique(
+            row_numbers(sorts[members]), return_index=True, return_inverse=True
         )
+        # The condition in which its service shows each single fault.
         own = np.array(
             [
                 known[service].setdefault(Condition(kind), len(known[service]))
@@ -320,8 +326,8 @@ class Model:
         )
         groups = []
         shown = np.zeros((len(firsts), members.shape[1]), np.bool_)
-        for group, some in enumerate(members[firsts].tolist()):
-            faults = [self.singles[member] for member in some if member != NONE]
+        for group, first in enumerate(members[firsts].tolist()):
+            faults = [self.singles[member] for member in first if member != NONE]
             reached = affected(self.world, self.topology, Hypothesis(tuple(faults)))
             row = [NONE] * len(known)
             for service, condition in reached.items():
@@ -330,10 +336,10 @@ class Model:
                 shown[group, column] = reached[service].name == kind
             groups.append(row)
         if groups:
-            place[: len(members)] = np.array(groups)[which]
-        rows, columns = np.nonzero(shown[which])
-        chosen = members[rows, columns]
-        place[rows, self.single_service[chosen]] = own[chosen]
+            place[: len(members)] = np.array(groups)[group_of]
+        rows, columns = np.nonzero(shown[group_of])
+        faults_shown = members[rows, columns]
+        place[rows, self.single_service[faults_shown]] = own[faults_shown]
 
     def log_weights(self, listed: Listed) -> Longs:
         """Logarithms of prior weights (H,): of sets (``SetPrior.weight``), then of the benign."""
@@ -343,9 +349,10 @@ class Model:
         alone = np.array([*(log2(table.weight_of[fault]) for fault in singles), 0], np.int64)
         members = listed.members[: listed.sets]
         sizes = (members != NONE).sum(axis=1)
-        sums = zip(table.shares[1:], table.raw_totals, strict=True)
-        shares = [log2(share) - log2(total) if share and total else NEVER for share, total in sums]
-        of_size = np.array([0, *shares], np.int64)
+        of_size = np.zeros(1 + len(table.raw_totals), np.int64)  # no set has size 0
+        for size, total in enumerate(table.raw_totals, 1):
+            share = table.shares[size]
+            of_size[size] = log2(share) - log2(total) if share and total else NEVER
         links = np.zeros(len(members), np.int64)
         for first, second in product(range(members.shape[1]), repeat=2):
             links += self._linked[members[:, first], members[:, second]]
@@ -385,6 +392,7 @@ def responses(model: Model, directory: tuple[str, ...]) -> Longs:
 
     A response is a service to name, a team to page and remedies, of which any will do.
     """
+    # ``Model.remedies`` goes by remedy, then by service. The service is named anyway: leave it out.
     remedies = model.accepted.reshape(len(model.accepted), -1, len(model.topology)).any(axis=2)
     table = np.column_stack([model.single_service, single_team(model, directory), remedies])
     numbers: Longs = np.unique(table, axis=0, return_inverse=True)[1].ravel()

@@ -165,6 +165,7 @@ class Outcomes:
             else:
                 rows[segment] = outcome.read(instant, "" if token == ordinary[sort] else token)
         made = cls(listed, tuple(breaks), seen, down, edge, len(cells))
+        # In tables of the same runs, only what was told of anew changes.
         if before is not None and (before.listed, before.breaks) == (listed, made.breaks):
             for run, table in before._tables.items():
                 made._tables[run] = table.copy()
@@ -202,6 +203,7 @@ class Outcomes:
             known = np.zeros((len(self.listed.readers), self.listed.widest), np.int64)
             self._add(known, (first, last), self.seen)
             self._tables[first, last] = known
+        known.setflags(write=False)
         return known
 
     def _add(
@@ -231,8 +233,9 @@ class Outcomes:
             return shown
         rows = np.flatnonzero(changed)
         when = fixed[rows]
-        every = range(self.last + 1)  # of these, ``places`` has the condition of each service
-        places = np.stack([listed.left(rows, (when != UNFIXED) & (when < n)) for n in every])
+        segments = range(self.last + 1)
+        # The condition of each service in each segment (segments, rows, n).
+        places = np.stack([listed.left(rows, (when != UNFIXED) & (when < s)) for s in segments])
         reached = places[0] != NONE
         total = np.zeros(reached.shape, np.int64)
         services = np.broadcast_to(np.arange(reached.shape[1]), reached.shape)
@@ -277,6 +280,7 @@ def likelihoods(reader: Reader, sort: str, outcome: Outcome) -> Longs:
 
 @lru_cache(maxsize=1 << 16)
 def _likelihoods(reader: Reader, sort: str, outcome: Outcome) -> Longs:
+    """:func:`likelihoods` of a shared reader."""
     sums = fitting(reader, sort, outcome).sum(axis=(1, 2))
     logs = np.where(sums > 0, log2s(sums) - MASS_BITS * ONE, LOG_OF_0)
     logs.setflags(write=False)
@@ -289,17 +293,18 @@ def fitting(reader: Reader, sort: str, outcome: Outcome) -> Longs:
     Axes are C conditions, A tokens and I onsets; the ordinary token's masses are at onset 0. In a
     later segment a token shows at once: all masses are at onset 0.
     """
-    masses = _segment_masses(reader, sort) if outcome.begin else masses_of(reader, sort)
+    is_later, after = outcome.begin > 0, outcome.after
+    masses = _segment_masses(reader, sort) if is_later else masses_of(reader, sort)
     fits = np.zeros(masses.shape[1:], np.bool_)
     onset = np.arange(masses.shape[2])
-    if outcome.torn or (outcome.begin and outcome.token and outcome.after >= 0):
+    if outcome.torn or (is_later and outcome.token and after >= 0):
         return np.zeros_like(masses)
     if outcome.token:
         index = alphabet(reader.setting, sort, reader.place).index(outcome.token)
-        fits[index] = outcome.begin > 0 or (outcome.after < onset) & (onset <= outcome.until)
+        fits[index] = is_later or (after < onset) & (onset <= outcome.until)
     else:
         fits[0, 0] = True
-        fits[1:] = outcome.after < (onset if not outcome.begin else 0)
+        fits[1:] = after < 0 if is_later else after < onset
     return masses * fits * _rules(reader, masses.shape[1:], outcome)
 
 
@@ -314,8 +319,7 @@ def _rules(reader: Reader, shape: tuple[int, ...], outcome: Outcome) -> Longs:
     chance = sum(w for onset, w in enumerate(by_chance) if quiet < onset <= fired)
     finer = (1 << RULE_BITS) // FULL
     unrelated = (misses * finer if fired == NEVER else 0) + noisy * chance * finer // FULL
-    begin = instant_of(outcome.begin)
-    begins = tuple(range(shape[1])) if not outcome.begin else (begin,) * shape[1]
+    begins = (instant_of(outcome.begin),) if outcome.begin else tuple(range(shape[1]))
     fires = np.full((len(reader.conditions), *shape), NEVER, np.int64)
     fires[:, 1:] = _fires(reader, begins)[:, np.newaxis]
     return works * finer * ((quiet < fires) & (fires <= fired)) + unrelated
@@ -342,7 +346,8 @@ def masses_of(reader: Reader, sort: str) -> Longs:
     masses: Longs = np.array(signs)[:, :, np.newaxis] * np.array(begins)[:, np.newaxis]
     masses = ((FULL - fog) * masses + fog * by_chance) // FULL
     ordinary = masses[:, 0].sum(axis=1)
-    masses[:, 0], masses[:, 0, 0] = 0, ordinary  # usual from any onset: one history
+    masses[:, 0] = 0
+    masses[:, 0, 0] = ordinary  # usual from any onset: one history
     masses.setflags(write=False)
     return masses
 

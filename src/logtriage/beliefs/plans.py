@@ -44,8 +44,8 @@ DISMISSED: Final = RESOLVED + 1
 ENDS: Final = DISMISSED + 1
 #: The severity of a benign incident, and so that of a plan that dismisses.
 MILDEST: Final = SILENT - 1
-#: Integers for the actions of a plan: all root causes share one (3), and so do all pages (4) and
-#: all remedies (5); then come resolve, ignore and hand over.
+#: Integers for the actions of a plan: after the severities (0 to 2), all root causes share one (3),
+#: and so do all pages (4) and all remedies (5); then come resolve, ignore and hand over.
 _TO: Final = Letters(SILENT, *(3, 4), *(4, 5), *(5, 6), *(6, 7, 8), NEVER)
 
 
@@ -53,6 +53,7 @@ _TO: Final = Letters(SILENT, *(3, 4), *(4, 5), *(5, 6), *(6, 7, 8), NEVER)
 def _ends() -> tuple[Longs, Longs]:
     """The actions of each end, tick by tick (REMEDIES_TRIED + 1, ENDS); whether each is right."""
     wrong, fix, resolve = (_TO.remedy, 0), (_TO.remedy, 1), (_TO.resolve, 0)
+    # In the order of MISSED, FIXED, RESOLVED and DISMISSED.
     ends = [[wrong] * tried for tried in range(REMEDIES_TRIED + 1)]
     ends += [[*[wrong] * tried, fix, resolve] for tried in range(REMEDIES_TRIED)]
     ends += [[resolve], [(_TO.ignore, 0)]]
@@ -197,13 +198,14 @@ class Planner(Case):
         A page earns nothing where it is wrong, so that most pages need no closer look.
         """
         table = self.utilities(tick)
-        most, calm = table[: RESOLVED + 1].max(axis=(0, 2, 3)), table[DISMISSED, 0].max(axis=(0, 1))
+        most = table[: RESOLVED + 1].max(axis=(0, 2, 3))  # by whether it pages
+        dismissed = table[DISMISSED, 0].max(axis=(0, 1))
         rows = []
         for option in options:
             if option.hand_over:
-                rows.append(np.full(len(calm), self._handed_over(tick)))
+                rows.append(np.full(len(dismissed), self._handed_over(tick)))
             elif option.dismiss:
-                rows.append(calm)
+                rows.append(dismissed)
             else:
                 meant = 1 if option.page is None else self.team == option.page
                 rows.append(most[int(option.page is not None)] * meant)
@@ -228,10 +230,9 @@ class Planner(Case):
             weights, table = weights[:, rows], table[..., rows]
         else:
             rows = np.arange(len(self.team))
-        silent = np.full(len(weights), SILENT)
-        votes = weights @ self.severity_credits[:, rows].T
-        severities = votes.argmax(axis=1) if option.severity else silent
-        roots = np.full(len(weights), NONE)
+        severities, roots = np.full(len(weights), SILENT), np.full(len(weights), NONE)
+        if option.severity:
+            severities = (weights @ self.severity_credits[:, rows].T).argmax(axis=1)
         if option.root:
             roots = (weights @ self.root_onehot[rows]).argmax(axis=1)
         lists = _Lists.of(table, severities, roots, self.root[rows])
@@ -253,9 +254,8 @@ class Planner(Case):
         columns = np.flatnonzero(hits.any(axis=0))  # only those that could be right
         hits, left = hits[:, columns], weights
         best = lists.sums(MISSED[0], left)
-        earned, first_best = np.zeros(len(best)), best[0] if len(best) else 0.0
-        order: list[int] = []
-        kept = 0
+        earned, order = np.zeros(len(best)), list[int]()
+        first_best, kept = best[0], 0  # of the first row
         for tried in range(REMEDIES_TRIED if len(columns) else 0):
             pick = (left @ hits).argmax(axis=1)
             struck = left * hits.T[pick]
@@ -277,6 +277,7 @@ class Planner(Case):
         return attrs.evolve(plan, value=value / UNIT / self.total)
 
     def _weigh(self) -> Iterator[tuple[Option, float, _Detail]]:
+        """(option, its weighed value, its detail) of each option now."""
         for option in self.options(self.tick):
             value, detail = self.value_of(self.weights[np.newaxis], self.tick, option)
             yield option, float(value[0]), detail

@@ -44,7 +44,7 @@ class Portfolio(Case):
     def grades(self, lists: Sequence[tuple[Action, ...]], *waits: int) -> Floats:
         """Grades (W, P, H) of P lists after each of W ``waits`` (ticks), in units of 2**-20.
 
-        If all lists fit after the longest wait, each is played once: waits move its end alone.
+        If all lists fit after the longest wait, each is played once: waits only move its end.
         """
         room = max(0, self.standing.left - max(waits))
         if len(waits) > 1 and any(len(actions) > room for actions in lists):
@@ -52,7 +52,7 @@ class Portfolio(Case):
         steps = _Steps.of(
             self, [actions[: max(0, self.standing.left - waits[0])] for actions in lists]
         )
-        # A pair (list, hypothesis) with a wrong page has grade 0; of those alike, one is graded.
+        # A pair (list, hypothesis) with a wrong page has grade 0; of a group, the first is graded.
         open_, first, groups = self._alike(steps)
         played, rows = np.divmod(open_[first], len(self.rows))
         ledger = self.past.take(rows)
@@ -162,10 +162,10 @@ class Portfolio(Case):
         paged = {team for _, team in standing.doings.pages}
         parts = np.arange(self.real.shape[1])[:, np.newaxis]
         fixes = self.fixes[rows][:, np.newaxis] == parts
-        first = fixes.argmax(axis=2) if self.remedies else np.zeros_like(self.members[rows])
-        said = self.severity_credits[:, rows].argmax(axis=0)
-        columns = self.count[rows], self.services[rows], self.teams[rows], first, self.fixed[rows]
-        of_each = zip(said.tolist(), *(part.tolist() for part in columns), strict=True)
+        fix = fixes.argmax(axis=2) if self.remedies else np.zeros_like(self.members[rows])
+        ranks = self.severity_credits[:, rows].argmax(axis=0)
+        columns = self.count[rows], self.services[rows], self.teams[rows], fix, self.fixed[rows]
+        of_each = zip(ranks.tolist(), *(part.tolist() for part in columns), strict=True)
         for rank, count, services, teams, remedies, fixed in of_each:
             severity = None if standing.severity is not None else str(SEVERITIES[rank])
             if not count:
@@ -273,7 +273,7 @@ class Portfolio(Case):
 
 
 def _holds(numbers: Longs, count: int) -> Floats:
-    """1 where a row of numbers (H, K) holds each of 0 to ``count`` - 1 (count, H)."""
+    """Whether a row of ``numbers`` (H, K) holds each number below ``count``: 1 or 0 (count, H)."""
     there: Floats = (numbers == np.arange(count)[:, np.newaxis, np.newaxis]).any(axis=2) * 1.0
     return there
 

@@ -25,7 +25,7 @@ from logtriage.world.schedule import Cell, Doings
 from logtriage.world.setting import FULL, Setting
 from logtriage.world.tables import note_weights
 
-#: The cell of a piece of evidence.
+#: :attr:`Evidence.cell`, quickly: all fields but the token.
 _CELL: Final = itemgetter(slice(4))
 
 
@@ -34,7 +34,7 @@ class Seen:
     """What was shown and done, as the posterior reads it.
 
     ``misrouted`` says that the last page closed the incident: it went to a wrong team. ``kept``
-    caches, by model, what was seen in the first evidence; :func:`weighed` updates it.
+    caches, by model, what was read of evidence, which may only grow; :func:`weighed` updates it.
     """
 
     directory: tuple[str, ...]
@@ -101,14 +101,14 @@ class Posterior:
 
 @attrs.frozen(eq=False)
 class Weighed:
-    """All hypotheses weighed: ``shown`` (H,) are logarithms of prior times likelihood.
+    """All hypotheses weighed: ``logs`` (H,) are logarithms of prior times likelihood.
 
     ``possible`` (H,) is whether pages and remedies could have gone as they did; ``until`` (H,) is
     the index of the break that fixed the last fault, or ``UNFIXED``; ``alike`` (H,) is the row of
     a hypothesis in ``severities``; ``own`` and ``outcomes`` are those of :class:`Posterior`.
     """
 
-    shown: Longs
+    logs: Longs
     possible: Bools
     until: Longs
     alike: Longs
@@ -118,8 +118,8 @@ class Weighed:
 
     @cached_property
     def total(self) -> Longs:
-        """The logarithms ``shown``, with ``NEVER`` for hypotheses that are ruled out."""
-        return np.where(self.possible & (self.shown > RULED_OUT), self.shown, NEVER)
+        """The logarithms ``logs``, with ``NEVER`` for hypotheses that are ruled out."""
+        return np.where(self.possible & (self.logs > RULED_OUT), self.logs, NEVER)
 
 
 def posterior(listed: Listed, seen: Seen, known: Weighed | None = None) -> Posterior:
@@ -165,21 +165,20 @@ def weighed(listed: Listed, seen: Seen) -> Weighed:
     aloof = log_sums(terms.T)
     possible, fixed = _fixes(listed, seen, effects)
     _rule_out_by_pages(listed, seen, possible)
-    shown = outcomes.shown(aloof, fixed)
-    total = listed.logs + aloof.sum() + np.add.reduceat(shown, listed.flat[1])
+    _, begins = listed.flat
+    logs = listed.logs + aloof.sum() + np.add.reduceat(outcomes.shown(aloof, fixed), begins)
     if notes:
-        total += _note_likelihood(listed, seen, notes)
+        logs += _note_likelihood(listed, seen, notes)
     until = _until(listed, fixed)
     # The edge depends on whether errors lead, and on when everything was fixed.
-    codes = (listed.errors_first - NONE) * (len(seen.breaks) + 2) + until - UNFIXED
+    width = len(seen.breaks) + 1  # ``until`` is the index of a break, or UNFIXED (-1)
+    codes = (listed.errors_first - NONE) * width + until - UNFIXED
     known = np.flatnonzero(np.bincount(codes))
     alike = np.searchsorted(known, codes)
-    groups = [divmod(code, len(seen.breaks) + 2) for code in known.tolist()]
-    likelihoods, severities = _edge_likelihoods(
-        model.setting, tuple(edge), tuple([(lead + NONE, last + UNFIXED) for lead, last in groups])
-    )
-    total += likelihoods[alike]
-    return Weighed(total, possible, until, alike, severities, own, outcomes)
+    groups = [(code // width + NONE, code % width + UNFIXED) for code in known.tolist()]
+    likelihoods, severities = _edge_likelihoods(model.setting, tuple(edge), tuple(groups))
+    logs += likelihoods[alike]
+    return Weighed(logs, possible, until, alike, severities, own, outcomes)
 
 
 def _sorted_out(
@@ -212,20 +211,19 @@ def _edge_likelihoods(
     table = np.array([[FILL, FILL, 0] if lead == NONE else even for lead, _ in groups], np.int64)
     shown = []
     for lead, until in groups:
-        last = len(cells) if until == UNFIXED else until
-        before = [panel for segment, panel in cells if segment <= last]
-        after = [panel for segment, panel in cells if segment > last]
+        before = [panel for segment, panel in cells if until == UNFIXED or segment <= until]
+        after = [panel for segment, panel in cells if until != UNFIXED and segment > until]
         shown.append((None if lead == NONE else bool(lead), before, after))
     table += kept_edges(setting, shown)
     highest = table.max(axis=1, keepdims=True)
     weights = exp2(np.maximum(table - highest, NEVER)).tolist()
-    severities = tuple(
-        (0, 0, 1) if lead == NONE else shares if high <= NEVER else (p1, p2, p3)
-        for (lead, _), (high,), (p1, p2, p3) in zip(groups, highest.tolist(), weights, strict=True)
-    )
+    severities: list[tuple[int, int, int]] = []
+    for (lead, _), (high,), (p1, p2, p3) in zip(groups, highest.tolist(), weights, strict=True):
+        row = shares if high <= NEVER else (p1, p2, p3)  # the panels rule it out: any will do
+        severities.append((0, 0, 1) if lead == NONE else row)
     likelihoods = log_sums(table.T)
     likelihoods.setflags(write=False)
-    return likelihoods, severities
+    return likelihoods, tuple(severities)
 
 
 def fixed_by(listed: Listed, rows: Longs, doings: Doings) -> tuple[Longs, Bools]:
@@ -237,8 +235,8 @@ def fixed_by(listed: Listed, rows: Longs, doings: Doings) -> tuple[Longs, Bools]
     members = listed.members[rows]
     fixed = np.full(members.shape, UNFIXED, np.int64)
     worked = np.zeros((len(rows), len(doings.remedies)), np.bool_)
-    for slot, (_, *remedy) in enumerate(doings.remedies):
-        hit = accepted[members, names.index((remedy[0], remedy[1]))] & (fixed == UNFIXED)
+    for slot, (_, remedy, service) in enumerate(doings.remedies):
+        hit = accepted[members, names.index((remedy, service))] & (fixed == UNFIXED)
         fixed[hit] = slot
         worked[:, slot] = hit.any(axis=1)
     return fixed, worked
@@ -250,8 +248,8 @@ def _fixes(listed: Listed, seen: Seen, effects: list[Evidence]) -> tuple[Bools, 
     possible = np.ones(len(fixed), np.bool_)
     for effect in effects:
         possible &= worked[:, effect.slot] == (effect.token == EASES)
-    breaks = [seen.breaks.index(when) for when, _, _ in seen.doings.remedies]
-    return possible, np.array([*breaks, UNFIXED])[fixed]  # ``UNFIXED``, -1, picks the last
+    break_of = [seen.breaks.index(when) for when, _, _ in seen.doings.remedies]
+    return possible, np.array([*break_of, UNFIXED])[fixed]  # ``UNFIXED``, -1, picks the last
 
 
 def _rule_out_by_pages(listed: Listed, seen: Seen, possible: Bools) -> None:
@@ -279,13 +277,15 @@ def _note_likelihood(listed: Listed, seen: Seen, notes: list[Evidence]) -> Longs
     first = np.where(theirs.any(axis=1), first, NONE)
     for note in notes:
         about, _, token = note.token.partition(":")
-        likely = []
+        likely = []  # by single fault
         for kind, service in model.singles:
-            rows = dict(note_weights(model.setting, kind, topology.services[service].tier))
+            weights = dict(note_weights(model.setting, kind, topology.services[service].tier))
             if note.token == NO_NEWS:
-                likely.append(log2(rows[NO_NEWS]) - full)
-            else:  # a kind never shows a token that is missing from its row
-                likely.append(log2(rows.get(token, 0)) - full if int(about) == service else NEVER)
+                likely.append(log2(weights[NO_NEWS]) - full)
+            elif int(about) == service:  # a kind never shows a token that is missing from its row
+                likely.append(log2(weights.get(token, 0)) - full)
+            else:
+                likely.append(NEVER)
         likely.append(0 if note.token == NO_NEWS else NEVER)  # no fault of their team
         logs += np.array(likely, np.int64)[first]
     logs[listed.sets :] = NEVER  # a note follows a right page

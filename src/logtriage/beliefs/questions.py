@@ -51,7 +51,8 @@ class Asked:
 
     ``telling`` (Q,) is whether a request may show anything new. ``joint`` (O, H) are the weights of
     hypotheses jointly with each of O outcomes; the last row is for no request. ``first`` are the
-    rows where the outcomes of each telling request begin, ``bits`` what each of these tells.
+    rows where the outcomes of each telling request begin, then the last row; ``bits`` (T,) what
+    each of the T telling requests tells.
     """
 
     planner: Planner | Portfolio
@@ -73,13 +74,13 @@ class Asked:
         """
         planner = belief.planner(asking=True)
         tables = _tables(belief, planner, requests)
-        told = [table for table in tables if table is not None]
-        joint = np.concatenate([*told, np.full((1, len(planner.weights)), float(FULL))])
+        likely = [table for table in tables if table is not None]
+        joint = np.concatenate([*likely, np.full((1, len(planner.weights)), float(FULL))])
         joint *= planner.weights
         joint /= FULL
         joint = np.floor(joint, out=joint)
-        first = np.cumsum([0, *map(len, told)])
-        bits = _information(planner.answers, joint[:-1], first[:-1]) if told else []
+        first = np.cumsum([0, *map(len, likely)])
+        bits = _information(planner.answers, joint[:-1], first[:-1]) if likely else []
         telling = tuple(table is not None for table in tables)
         return cls(planner, tuple(requests), telling, joint, first, tuple(bits))
 
@@ -88,14 +89,13 @@ class Asked:
         planner = self.planner
         later = np.add.reduceat(planner.later(self.joint, hand_over=hand_over), self.first)
         now = planner.later(planner.weights[np.newaxis], ticks=0, hand_over=hand_over)
-        rises = later - now[0]
-        *rows, idle = zip(rises.tolist(), (*self.bits, 0.0), strict=True)
-        answered = iter(rows)
-        return tuple(
-            Worth(request, round(rise / planner.total) / UNIT, bits)
-            for request, tells in zip(self.requests, self.telling, strict=True)
-            for rise, bits in (next(answered) if tells else idle,)
-        )
+        rises = (later - now[0]).tolist()
+        *of_telling, of_none = zip(rises, (*self.bits, 0.0), strict=True)
+        left, rows = iter(of_telling), []
+        for request, tells in zip(self.requests, self.telling, strict=True):
+            rise, bits = next(left) if tells else of_none
+            rows.append(Worth(request, round(rise / planner.total) / UNIT, bits))
+        return tuple(rows)
 
 
 def _tables(
@@ -135,6 +135,7 @@ def _information(keys: Longs, joint: Floats, first: Longs) -> list[float]:
 
     outcomes = np.add.reduceat(weighed(table.sum(axis=1)), first)
     cells = np.add.reduceat(weighed(table).sum(axis=1), first)
+    # The mutual information: the entropies of responses and of outcomes, less that of both.
     gain = np.log2(whole) + (cells - weighed(before).sum(axis=1) - outcomes) / whole
     return [round(float(value) * 65_536) / 65_536 for value in gain]
 
@@ -167,10 +168,11 @@ def _outcomes(
         return None
     service, channel, sorts = news
     since = begins[:, service]
-    every = (0, *sorted({*since.tolist()} - {0})) if since.any() else (0,)
+    ticks = sorted({0, *since.tolist()}) if since.any() else [0]
     seen = belief.posterior.outcomes
     own_reader = seen.listed.readers[service]
-    firsts = [0 if not begin else seen.breaks.index(begin - 1) + 1 for begin in every]
+    # The segment that begins at each of these ticks: a remedy was applied in the tick before.
+    firsts = [0 if not tick else seen.breaks.index(tick - 1) + 1 for tick in ticks]
     outcomes_by_sort = tuple(
         tuple([seen.outcome(service, sort, first, seen.last).to(own_reader) for first in firsts])
         for sort in sorts
@@ -182,11 +184,12 @@ def _outcomes(
     rows = _shown(reader, sorts, outcomes_by_sort, now, blind)[:, conditions]
     count = min(own.shape[1], rows.shape[1])  # ``own`` is padded to the most conditions of any
     aloof = np.floor(own[service, :count] @ rows[0, :count] / FULL)
-    # The last row is for a service that no fault reaches, whose place is NONE, -1.
+    # Rows go by tick, then by condition. The last is for a service that no fault reaches, whose
+    # place is NONE, -1.
     table = np.concatenate([rows.reshape(-1, rows.shape[2]), aloof[np.newaxis]])
     here = places[:, service]
-    if len(every) > 1:
-        here = np.where(here == NONE, NONE, here + np.searchsorted(every, since) * rows.shape[1])
+    if len(ticks) > 1:
+        here = np.where(here == NONE, NONE, here + np.searchsorted(ticks, since) * rows.shape[1])
     likely: Floats = table[here].T
     return likely
 

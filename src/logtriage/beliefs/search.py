@@ -70,11 +70,12 @@ class _Revealed:
 
     @classmethod
     def by(cls, model: Model, seen: Seen) -> "_Revealed":
+        """What pages and the effects of remedies revealed."""
         doings, teams = seen.doings, model.topology.teams
         paged = [
             single_team(model, seen.directory) == teams.index(team) for _, team in doings.pages
         ]
-        wrong = [paged.pop()] if seen.misrouted else []
+        wrong = [paged.pop()] if seen.misrouted else []  # the last page
         eased: dict[tuple[str, str], bool] = {}
         for cell in seen.evidence:
             if cell.channel is Channel.EFFECT:
@@ -122,18 +123,18 @@ def _sets_to_weigh(
 def _faults_to_combine(model: Model, seen: Seen, ranked: list[int], singles: int) -> list[int]:
     """The single faults that are combined with each other, in order."""
     kept = set(ranked[:singles])
-    for _, *remedy in seen.doings.remedies:
+    for _, remedy, service in seen.doings.remedies:
         # A fault that a remedy has fixed looks unlikely by now, so all that it would fix are kept.
-        column = model.remedies.index((remedy[0], remedy[1]))
+        column = model.remedies.index((remedy, service))
         kept.update(np.flatnonzero(model.accepted[:, column]).tolist())
     rule = model.world.rules.secondary_fault
-    for fault in ranked[:_LINKING] if rule else ():
-        below = model.singles[fault][1]
-        kept.update(
-            number
-            for number, (kind, caller) in enumerate(model.singles)
-            if rule and kind == rule.kind and below in model.topology.calls[caller]
-        )
+    if rule is not None:
+        for below in {model.singles[fault][1] for fault in ranked[:_LINKING]}:
+            kept.update(
+                number
+                for number, (kind, caller) in enumerate(model.singles)
+                if kind == rule.kind and below in model.topology.calls[caller]
+            )
     return sorted(kept)
 
 
@@ -141,14 +142,14 @@ def _likeliest_sets(
     model: Model, members: Longs, seen: Seen, revealed: _Revealed | None, count: int
 ) -> Longs:
     """Indices of the likeliest sets by evidence; those that explain most of ``revealed`` first."""
-    shown = weighed(model.compiled(members), seen).shown[: len(members)]
+    logs = weighed(model.compiled(members), seen).logs[: len(members)]
     if revealed is None:
-        return np.argsort(-shown, kind="stable")[:count]
+        return np.argsort(-logs, kind="stable")[:count]
     explained = np.zeros(len(members), np.int64)
     for mask in revealed.asked:
         explained += mask[members].any(axis=1)
     ruled_out = revealed.ruled_out[members].any(axis=1)
-    return np.lexsort((-shown, -explained, ruled_out))[:count]  # the last key counts first
+    return np.lexsort((-logs, -explained, ruled_out))[:count]  # the last key counts first
 
 
 def _crossed(sets: Longs, faults: Sequence[int] | Longs) -> Longs:

@@ -57,7 +57,8 @@ def lucky_then(held: Belief, state: State, action: Action) -> str | None:
         assert isinstance(action, IdentifyRootCause)  # nothing else is judged
         when, name, shares, bar = "when it was declared", action.service, held.root_causes, LIKELY
     share = shares.get(name, 0.0)
-    digits = 2 if _percent(share) == _percent(bar) else 0  # the share is below the bar: show it
+    # The share is below the bar: more digits show it where both would look alike.
+    digits = 2 if _percent(share) == _percent(bar) else 0
     likely, needed = _percent(share, digits), _percent(bar, digits)
     return f"{when} {name} was {likely} likely, of {needed} needed"
 

@@ -17,7 +17,7 @@ from logtriage.world.drawn import unseen_world, world_number
 from logtriage.world.loading import WorldLike
 from logtriage.world.model import World
 
-#: The splits whose incidents anybody can draw.
+#: The splits whose incidents anybody can draw. Their places are part of seeds, and have two bits.
 SPLITS: Final = ("train", "val", "test", "ood")
 #: The split whose incidents are drawn with a secret key.
 SEALED: Final = "sealed"
@@ -155,6 +155,7 @@ def incident_ids(
 
 
 def _part_error(parts: list[str]) -> str:
+    """What is wrong with an id that has not three parts, in words."""
     if not is_of_task(parts[0]) or len(parts) > 2:
         return "expected <task>/<split>/<index>"
     missing = "the number is" if len(parts) == 2 else "the split and the number are"

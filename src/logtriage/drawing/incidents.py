@@ -26,7 +26,7 @@ HAND_OVER_STREAM: Final = hash_name("price of hand-over")
 
 
 class Slot(IntEnum):
-    """The counters of the draws that make up a truth."""
+    """The counters of the draws that make up a truth: part of every draw, they stay as they are."""
 
     RANDOM_TOPOLOGY = 0
     TOPOLOGY_SIZE = 1
@@ -126,9 +126,9 @@ def _owners(world: World, topology: Topology) -> tuple[tuple[str, ...], ...]:
     """The teams that may own each service; a team stands there as often as it weighs."""
     teams = world.owning_teams(topology)
     rows = {}
-    for at in {(service.tier, service.owner) for service in topology.services}:
-        listed = zip(teams, world.owner_weights(topology, *at), strict=True)
-        rows[at] = tuple(team for team, weight in listed for _ in range(weight))
+    for tier, owner in {(service.tier, service.owner) for service in topology.services}:
+        weights = zip(teams, world.owner_weights(topology, tier, owner), strict=True)
+        rows[tier, owner] = tuple(team for team, weight in weights for _ in range(weight))
     return tuple(rows[service.tier, service.owner] for service in topology.services)
 
 
@@ -151,6 +151,7 @@ def truth_of(
 def _parts(
     world: World, topology: Topology, teams: tuple[str, ...], truth: Hypothesis
 ) -> tuple[Part, ...]:
+    """The answer of each fault of several, in the order of the hypothesis."""
     brought_about = secondary(world, topology, truth)
     return tuple(
         Part(

@@ -25,12 +25,11 @@ def kinds_of(incident: Incident) -> frozenset[str]:
 
 def kinds_drawn(task: TaskSpec, split: str) -> tuple[str, ...]:
     """The kinds that a task draws in a split: faults, then benign kinds, in the world's order."""
-    world, setting = task.world, task.setting
-    if task.topology is None or (split == "ood" and world.rules.drawn_topologies):
+    world, setting, held = task.world, task.setting, split == "ood"
+    if task.topology is None or (held and world.rules.drawn_topologies):
         faults = [kind.name for kind in world.kinds if kind.drifts or not setting.creeping]
         benign = [kind.name for kind in world.benign] if setting.benign else []
         return (*faults, *benign)
-    held = split == "ood"
     table = prior(setting, task.topology, held)
     rows = zip(table.hypotheses, table.weights, strict=True)
     possible = [hypothesis for hypothesis, weight in rows if weight]
@@ -49,7 +48,8 @@ def check_kinds(kinds: Iterable[str], task: TaskSpec, split: str) -> None:
                 "of its own"
             )
         if kind not in known:
-            own_first = sorted(known, key=set(_known(default_world())).__contains__)
+            default = _known(default_world())
+            own_first = sorted(known, key=lambda name: name in default)
             raise UnknownName("kind", kind, own_first, f"world {task.world.name!r}", whole=True)
         drawn = kinds_drawn(task, split)
         if kind not in drawn:
@@ -85,4 +85,5 @@ def ids_of_kinds(
 
 
 def _known(world: World) -> tuple[str, ...]:
+    """All kinds of a world: faults, then benign kinds."""
     return (*(kind.name for kind in world.kinds), *(kind.name for kind in world.benign))

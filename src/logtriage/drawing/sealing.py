@@ -20,6 +20,7 @@ HOW: Final = f"set {SEAL_VARIABLE}, or give --seal-file PATH (in Python, seal=Se
 
 
 def _seal(source: str, key: bytes) -> Seal:
+    """The seal of a key; a SealError names the source of the key."""
     try:
         return Seal(key.strip())
     except SealError as error:

@@ -157,6 +157,7 @@ def _as_reported(observation: Observation, ranked: tuple[Suspect, ...]) -> tuple
 
 
 def _is_open(suspect: Suspect, observation: Observation, book: Notebook) -> bool:
+    """Whether nothing that was done or noted so far rules a suspect out."""
     blamed = observation.root_cause
     if suspect.benign:
         noticed = book.worst is not None and book.worst > HARDLY_NOTICED
@@ -175,8 +176,8 @@ def _is_open(suspect: Suspect, observation: Observation, book: Notebook) -> bool
 def lead_of(observation: Observation, ranked: list[Suspect]) -> int:
     """The lead in points of the first suspect over the next with another page, else ``SURE``."""
     team = ranked[0].team(observation)
-    rival = next((row for row in ranked if row.team(observation) != team), None)
-    return SURE if rival is None else ranked[0].points - rival.points
+    rivals = [row for row in ranked if row.team(observation) != team]
+    return ranked[0].points - rivals[0].points if rivals else SURE
 
 
 # --- what to ask ---------------------------------------------------------------------
@@ -191,9 +192,10 @@ def _by_use(
     if structures(topology, book)[top.service] <= 0:
         # Nobody is known to wait: start at the edge.
         yield from (RequestTraces(topology.names[edge]) for edge in topology.edges)
-    yield from (look(top.service) for look in looks[:2])  # its logs come later, if at all
+    yield from (look(top.service) for look in looks[:2])  # alone: its logs come later, if at all
     response = top.remedy, top.team(observation)
-    rival = next((row for row in ranked if (row.remedy, row.team(observation)) != response), top)
+    others = (row for row in ranked if (row.remedy, row.team(observation)) != response)
+    rival = next(others, top)
     if rival.service == top.service:
         shown = {RequestTraces: SPANS, RequestMetrics: (*world.gauges,), RequestMoreLogs: (LOG,)}
         apart = {look: differences(world, top.kind, rival.kind, shown[look]) for look in looks}

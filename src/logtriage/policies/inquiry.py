@@ -90,10 +90,10 @@ def fault_class(signals: tuple[Signal, ...]) -> FaultCategory:
     """
     furthest = {category: 0.0 for category, _ in CLASSES}
     for signal in signals:
-        fits = (row for row, words in CLASSES if any(word in signal.name for word in words))
-        category = next(fits, None)
-        if category is not None:
-            furthest[category] = max(furthest[category], abs(signal.stray))
+        for category, words in CLASSES:
+            if any(word in signal.name for word in words):
+                furthest[category] = max(furthest[category], abs(signal.stray))
+                break
     best = max(furthest, key=lambda category: furthest[category])
     return best if furthest[best] >= STRAYS else FaultCategory.NETWORK
 
@@ -103,8 +103,9 @@ def _noted(observation: Observation, memory: Memory) -> Asked:
     names = observation.topology.names
     before: Asked = memory or Asked((0.0,) * len(names), {})
     requests = (act for act in observation.last_actions if isinstance(act, RequestMetrics))
+    # The newest comes first: of equal strays, the first is named.
     figures = {**{request.service: () for request in requests}, **before.figures}
-    for service in {reading.service for reading in observation.metrics}:
+    for service in dict.fromkeys(reading.service for reading in observation.metrics):
         shown = (reading.signal for reading in observation.metrics if reading.service == service)
         figures[service] = tuple(signal for signal in shown if signal is not None)
     suspicion = dict(zip(names, before.suspicion, strict=True))

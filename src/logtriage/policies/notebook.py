@@ -39,11 +39,11 @@ class Sign:
 class Notebook:
     """Signs and requests so far.
 
-    ``lines`` lists the first line of each service and topic, ``readings`` what each gauge and span
-    shows by now, ``alerts`` the alerts of the last screen and ``changes`` its feed. ``worst`` is
-    the worst band of the edge panel, from 0 for the most harmless; None if it is not shown.
-    ``noted`` is the service that the responders wrote of. ``failed`` lists the remedies that
-    changed nothing, ``eased`` says that a remedy helped.
+    ``lines`` lists the first line of each service and topic, in the order in which they were read,
+    ``readings`` what each gauge and span shows by now, ``alerts`` the alerts of the last screen and
+    ``changes`` its feed. ``worst`` is the worst band of the edge panel, from 0 for the most
+    harmless; None if it is not shown. ``noted`` is the service that the responders wrote of.
+    ``failed`` lists the remedies that changed nothing, ``eased`` says that a remedy helped.
     """
 
     lines: tuple[Sign, ...] = ()
@@ -100,16 +100,18 @@ def write_down(observation: Observation, book: Notebook) -> Notebook:
             first = lines.setdefault((line.service, line.token), sign)
             if sign.start < first.start:
                 lines[line.service, line.token] = sign
-    for service, token in list(lines):  # once a topic began, ordinary lines are dropped
-        if token == world.ordinary[LOG] and any(s == service and t != token for s, t in lines):
-            del lines[service, token]
+    # Once a topic began, ordinary lines are dropped.
+    for service in {service for service, token in lines if token != world.ordinary[LOG]}:
+        lines.pop((service, world.ordinary[LOG]), None)
     readings = {(sign.service, sign.sort): sign for sign in book.readings}
     readings |= {(sign.service, sign.sort): sign for sign in _readings(observation)}
-    bands = [] if observation.edge is None else observation.edge.token.split("/")
-    worst = max((band_names.index(band) for band in bands), default=None)
-    noted = next(
-        (note.service for note in observation.notes if note.service is not None), book.noted
-    )
+    panel = [] if observation.edge is None else observation.edge.token.split("/")
+    bands = [band_names.index(band) for band in panel]
+    if book.worst is not None:
+        bands.append(book.worst)
+    asked = [action for action in observation.last_actions if isinstance(action, _QUESTIONS)]
+    noted = [note.service for note in observation.notes if note.service is not None]
+    failed = [(remedy, service) for remedy, service, helped in observation.effects if not helped]
     return Notebook(
         lines=tuple(lines.values()),
         readings=tuple(readings.values()),
@@ -122,33 +124,27 @@ def write_down(observation: Observation, book: Notebook) -> Notebook:
             for change in observation.changes
             if change.token is not None
         ),
-        worst=max((band for band in (book.worst, worst) if band is not None), default=None),
-        asked=(
-            *book.asked,
-            *(action for action in observation.last_actions if isinstance(action, _QUESTIONS)),
-        ),
-        noted=noted,
-        failed=(
-            *book.failed,
-            *((remedy, service) for remedy, service, helped in observation.effects if not helped),
-        ),
+        worst=max(bands, default=None),
+        asked=(*book.asked, *asked),
+        noted=noted[0] if noted else book.noted,
+        failed=(*book.failed, *failed),
         eased=book.eased or any(helped for _, _, helped in observation.effects),
     )
 
 
 def _ill(world: World, span: str) -> str:
-    """The token that an alert stands for: this half of a trace is ill by itself."""
+    """The token that an alert stands for: its half of a trace is ill by itself."""
     return world.tokens_at(span, world.tier_names[0])[1]  # token 0 is the ordinary one
 
 
 def _readings(observation: Observation) -> Iterable[Sign]:
+    """What each gauge and half of a trace read last shows, and since when."""
     for reading in observation.readings:
         token = reading.tokens[-1]
         if token != DOWN:
-            begun = max(
-                (place + 1 for place, other in enumerate(reading.tokens) if other != token),
-                default=0,
-            )
+            begun = len(reading.tokens) - 1
+            while begun and reading.tokens[begun - 1] == token:
+                begun -= 1
             yield Sign(reading.service, reading.name, token, reading.starts[begun])
 
 

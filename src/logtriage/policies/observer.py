@@ -131,6 +131,7 @@ def best_of(held: Belief, rows: Sequence[Worth], asked: Asked) -> Action | None:
 
 
 def _worth_most(rows: Sequence[Worth]) -> Action | None:
+    """The first request of the highest worth; None if that is no rise of the grade."""
     best = max(rows, key=lambda row: (row.grade, row.bits))
     return best.request if best.grade > 0 else None
 
@@ -151,12 +152,12 @@ def _most_in_doubt(held: Belief) -> list[int]:
     posterior, shares = held.posterior, np.array(held.posterior.weights) / held.total
     listed = posterior.listed
     reaching, reached = np.nonzero(listed.place[posterior.rows] != NONE)
-    at = listed.model.single_service[listed.members[posterior.rows]]
-    faulty, members = np.nonzero(at != NONE)
+    services = listed.model.single_service[listed.members[posterior.rows]]
+    faulty, members = np.nonzero(services != NONE)
     # The probability of being reached plus that of being at fault: 0 and 2 are certain.
     doubt = np.bincount(
-        np.concatenate([reached, at[faulty, members]]),
-        shares[np.concatenate([reaching, faulty])],
-        len(held.topology),
+        np.concatenate([reached, services[faulty, members]]),
+        weights=shares[np.concatenate([reaching, faulty])],
+        minlength=len(held.topology),
     ).tolist()
     return sorted(range(len(doubt)), key=lambda place: -min(doubt[place], 2.0 - doubt[place]))

@@ -18,12 +18,12 @@ from logtriage.actions import (
     ClassifySeverity,
     Escalate,
     IdentifyRootCause,
-    Remediate,
     Report,
     action_name,
 )
 from logtriage.beliefs import Belief, belief
 from logtriage.beliefs.beliefs import belief_of
+from logtriage.beliefs.fixedpoint import ONE
 from logtriage.beliefs.model import NONE
 from logtriage.beliefs.outcomes import UNSEEN, likelihoods
 from logtriage.beliefs.questions import Request
@@ -51,9 +51,7 @@ LEAST_BITS: Final = 0.02
 LATE: Final = 4
 #: Nobody waits for a role whose last report was this many ticks before those that may arrive.
 QUIET: Final = 2
-#: Logarithms of the world are in units of 2**-20, worths are rounded to 2**-16: ties are
-#: then the same on every machine.
-_UNIT = 1 << 20
+#: Worths are rounded to 2**-16: ties are then the same on every machine.
 _ROUND = 1 << 16
 Floats = NDArray[np.float64]
 
@@ -71,7 +69,7 @@ class Board:
     facts: Facts
 
     def is_lively(self, role: Role, heard: int) -> bool:
-        """Whether a role may report and did so lately; at first every such role counts.
+        """Whether a role may report and did so lately; if it never spoke, as if it did in tick 1.
 
         ``heard`` is the latest tick whose reports may have arrived.
         """
@@ -120,16 +118,14 @@ class ObserverRole:
         """A report of the tokens that move the belief of the board most; None without news."""
         if "report" not in role.may or len(self.split) == 1:
             return None
-        there = {cell.cell for cell in board.tokens}
+        reported = {token.cell for token in board.tokens}
         held = belief_of(state, board.tokens, facts=board.facts)
         shown = news_in(evidence(state, role), held.world, board.facts.doings)
-        new = [cell for cell in shown if cell.cell not in there]
+        new = [token for token in shown if token.cell not in reported]
         ranked = sorted(zip(bits_of_each(held, new), new, strict=True), key=lambda row: -row[0])
-        words = [
-            word
-            for bits, cell in ranked
-            if bits >= LEAST_BITS and (word := spell(cell, held.topology, held.world)) is not None
-        ]
+        told = [token for bits, token in ranked if bits >= LEAST_BITS]
+        spelt = [spell(token, held.topology, held.world) for token in told]
+        words = [word for word in spelt if word is not None]
         return Report(said_in(words), role.name) if words else None
 
     # -- what to ask ------------------------------------------------------------------
@@ -163,16 +159,13 @@ class ObserverRole:
         awaited = False
         for action in held.best().actions:
             is_ours = self._first_able(action) is role
-            if isinstance(action, Escalate | IdentifyRootCause | ClassifySeverity):
-                if is_ours:
-                    return action
-                awaited = True
-            elif awaited and not late:
-                return None
-            else:
-                return action if is_ours else None
-            if isinstance(action, Remediate):
-                return None
+            if not isinstance(action, Escalate | IdentifyRootCause | ClassifySeverity):
+                # A remedy or a close waits for the page and the declarations of others.
+                must_wait = awaited and not late
+                return action if is_ours and not must_wait else None
+            if is_ours:
+                return action
+            awaited = True
         return None
 
     def _first_able(self, action: Action) -> Role:
@@ -189,8 +182,8 @@ def observers(incident: Incident, split: RoleSplit) -> RolePolicies:
 def board_of(seen: Observation, state: State, role: Role) -> Board:
     """What a role knows of the board; ``seen`` is its screen.
 
-    The tokens of a speaker who contradicts what the role was shown, or an earlier speaker, are
-    left out.
+    The tokens of a speaker are left out if one contradicts what the role was shown, or if no
+    hypothesis fits them together with those of earlier speakers. Of a cell the first token counts.
     """
     setting = state.incident.setting
     if setting is None:
@@ -198,17 +191,17 @@ def board_of(seen: Observation, state: State, role: Role) -> Board:
             f"{state.incident.id}: its probabilities are not known; an observer needs them"
         )
     facts = _facts(state, role)
-    told: dict[str, dict[Cell, Evidence]] = {}
+    reported: dict[str, dict[Cell, Evidence]] = {}
     spoke: dict[str, int] = {}
     for when, report in seen.reports:
         by = report.by or ""
         spoke[by] = when
         for token in read(report.message, seen.topology, setting, when, facts.doings):
-            told.setdefault(by, {}).setdefault(token.cell, token)
+            reported.setdefault(by, {}).setdefault(token.cell, token)
     shown = {token.cell: token for token in evidence(state, role)}
     tokens: dict[Cell, Evidence] = {}
-    for by, cells in told.items():
-        more = {**cells, **tokens}
+    for by, cells in reported.items():
+        more = {**cells, **tokens}  # earlier tokens stand
         agrees = all(shown.get(cell, token) == token for cell, token in cells.items())
         if by == role.name or (agrees and _fits(state, {**more, **shown}, facts)):
             tokens = more
@@ -264,9 +257,9 @@ def news_in(shown: Iterable[Evidence], world: World, doings: Doings) -> list[Evi
             alert = cell.channel is Channel.ALERT
             sort = world.sort_of(cell.channel, cell.slot)
             usual = world.tokens.alert.ordinary if alert else world.ordinary[sort]
-            since = 0 if cell.channel is Channel.CHANGE else bisect_left(breaks, cell.start)
+            segment = 0 if cell.channel is Channel.CHANGE else bisect_left(breaks, cell.start)
             # An alert has the sort of the gauge that it watches, but a history of its own.
-            key = cell.service, sort, alert, since
+            key = cell.service, sort, alert, segment
             place = last.get(key)
             if place is not None and kept[place].token == cell.token:
                 if cell.token == usual:
@@ -310,12 +303,13 @@ def _likelihoods(held: Belief, cell: Evidence) -> Floats:
     else:
         ordinary = cell.token == held.world.ordinary[sort]
         outcome = UNSEEN.read(instant, "" if ordinary else cell.token)
-    column = np.exp2(likelihoods(reader, sort, outcome) / _UNIT)
-    shares = np.exp2(np.array(held.model.shares[cell.service]) / _UNIT)
+    column = np.exp2(likelihoods(reader, sort, outcome) / ONE)
+    shares = np.exp2(np.array(held.model.shares[cell.service]) / ONE)
     return np.where(places == NONE, float(shares @ column[: len(shares)]), column[places])
 
 
 def _panel(held: Belief, cell: Evidence) -> Floats:
+    """The likelihood of an edge panel (H,), as if nothing were fixed: the mean over severities."""
     setting = held.model.setting
     token = setting.world.edge_tokens.index(cell.token)
     likely: dict[bool | None, float] = {
@@ -327,4 +321,4 @@ def _panel(held: Belief, cell: Evidence) -> Floats:
             for severity, share in enumerate(setting.severities)
         ) / sum(setting.severities)
     leads = (errors_first(setting.world, hypothesis) for hypothesis in held.hypotheses)
-    return np.array([max(likely[first], 1e-9) for first in leads])  # not all are 0
+    return np.array([max(likely[first], 1e-9) for first in leads])  # else all might be 0

@@ -78,37 +78,31 @@ def joint_schedule(incident: Incident, split: RoleSplit) -> tuple[tuple[Action, 
         last = max(last, (len(by_role[place]), place))
         by_role[place].append(action)
     place = _first_able(close, split)
-    ticks = max(len(by_role[place]), last[0] if last[1] < place else last[0] + 1)
-    return tuple(
-        tuple(
-            close
-            if (tick, number) == (ticks, place)
-            else actions[tick]
-            if tick < len(actions)
-            else idle(role)
-            for number, (role, actions) in enumerate(zip(split.roles, by_role, strict=True))
-        )
-        for tick in range(ticks + 1)
-    )
+    last_tick, last_place = last
+    after_last = last_tick if last_place < place else last_tick + 1  # roles of a tick act in order
+    closing_tick = max(len(by_role[place]), after_last)
+    for role, actions in zip(split.roles, by_role, strict=True):
+        actions.extend([idle(role)] * (closing_tick + 1 - len(actions)))
+    by_role[place][closing_tick] = close
+    return tuple(zip(*by_role, strict=True))
 
 
 def _fix_tick(incident: Incident, by_role: Sequence[Sequence[Action]]) -> int:
     """The first tick in which a remedy loses no points: after the page, and with the root cause."""
     if not incident.takes_hand_over:  # then a fix without an earlier page costs nothing
         return 0
-    after = {Escalate: 1, IdentifyRootCause: 0}
-    return max(
-        (
-            tick + after[type(action)]
-            for actions in by_role
-            for tick, action in enumerate(actions)
-            if type(action) in after
-        ),
-        default=0,
-    )
+    first = 0
+    for actions in by_role:
+        for tick, action in enumerate(actions):
+            if isinstance(action, Escalate):
+                first = max(first, tick + 1)
+            elif isinstance(action, IdentifyRootCause):
+                first = max(first, tick)
+    return first
 
 
 def _first_able(action: Action, split: RoleSplit) -> int:
+    """The place of the first role that may take an action."""
     kind = action_name(action)
     return next(place for place, role in enumerate(split.roles) if kind in role.kinds)
 
@@ -172,7 +166,7 @@ class OracleRole:
     def _closing_tick(self) -> int:
         """The tick in which oracles in all roles are done, with the fix after the root cause."""
         schedule = joint_schedule(self.incident, self.split)
-        at = {
+        at = {  # the last action of each type
             type(action): (tick, place)
             for tick, row in enumerate(schedule)
             for place, action in enumerate(row)

@@ -45,7 +45,8 @@ _TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 #: Signals that are a service's own, although a word in their names says *shared*.
 _OWN: Final = ("new_errors_bp",)
-#: Signals of how often a service is called, which its callers decide: they are not scored as own.
+#: Names of signals of how often a service is called begin with these. Callers decide that, so such
+#: a signal is not scored as own.
 _TRAFFIC: Final = ("calls", "requests", "workload")
 #: Shared signals count for less than this many spreads of a service's own.
 LESS_THAN: Final = 3.0
@@ -88,6 +89,7 @@ def baro(signals: Signals) -> float:
 
 
 def _quartiles(signal: Signal) -> float:
+    """How many distances of its quartiles a signal strays; 0 if its usual value is unknown."""
     if signal.usual is None or signal.spread is None:
         return 0.0
     distance = _IQR_SIGMAS * signal.spread if signal.iqr is None else signal.iqr
@@ -104,7 +106,7 @@ def own(signals: Signals) -> float:
 
 def _own(signal: Signal) -> float:
     name = signal.name
-    if name in _TRAFFIC or name.startswith(_TRAFFIC) or _is_shared(name):
+    if name.startswith(_TRAFFIC) or _is_shared(name):
         return 0.0
     either = name == "events_bp" or name.endswith(("_us", "_milli"))
     return abs(signal.stray) if either else max(0.0, signal.stray)
@@ -131,13 +133,11 @@ def of_target(signals: Signals, alerts: Iterable[str]) -> Signals:
 
     ``alerts`` are names. If none of them names its metric, all signals stay.
     """
-    words = {
-        word
-        for alert in alerts
-        for metric, names in _TARGETS.items()
-        if metric in alert.casefold()
-        for word in names
-    }
+    words: set[str] = set()
+    for alert in alerts:
+        for metric, names in _TARGETS.items():
+            if metric in alert.casefold():
+                words.update(names)
     if not words:
         return signals
     return {
@@ -215,6 +215,7 @@ class RankingPolicy:
         return ranked(dict(zip(observation.topology.names, scores, strict=True)))
 
     def _scores(self, observation: Observation) -> tuple[float, ...]:
+        """A screen's part of the memory."""
         scores = (self.method.score, self.method.weaker)
         shown = observation.signals or ((),) * len(observation.topology)
         named: list[Signals] = [{row.name: row for row in signals} for signals in shown]
@@ -224,6 +225,7 @@ class RankingPolicy:
         return tuple(score(signals) for score in scores if score is not None for signals in named)
 
     def _summed(self, seen: Sequence[Sequence[float]]) -> list[float]:
+        """The score of each service over all screens of the memory."""
         scores = [self.method.over(column) for column in zip(*seen, strict=True)]
         if self.method.weaker is None:
             return scores

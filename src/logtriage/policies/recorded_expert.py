@@ -141,7 +141,7 @@ def _likeliest(observation: Observation, heard: Heard) -> str | None:
 
 
 def _known(observation: Observation) -> Iterator[tuple[str, Reading]]:
-    # A role without the health panel has no row for any service.
+    """(service, its reading) where there is one; a role without the health panel has no rows."""
     for name, reading in zip(observation.topology.names, observation.health, strict=False):
         if reading is not None:
             yield name, reading

@@ -83,12 +83,13 @@ def suspects(observation: Observation, book: Notebook) -> tuple[Suspect, ...]:
         of_signs = [points_of(world, row.tier, sign.sort, sign.token) for sign in signs]
         if "changes" not in observation.hidden and all(sign.sort != CHANGE for sign in signs):
             of_signs.append(_lacking_a_change(world, row.tier))
+        # Faults first, then benign kinds, as in :func:`points_of`.
         of_structure = (*[structure[row.name]] * len(kinds), *[calm] * len(benign))
-        points = map(sum, zip(of_structure, *of_signs, strict=True))
-        for kind in kinds:
-            rows.append(Suspect(next(points), kind.name, row.name, (kind.remedies[0], row.name)))
-        for load in benign:
-            rows.append(Suspect(next(points), load.name, row.name))
+        points = [sum(column) for column in zip(of_structure, *of_signs, strict=True)]
+        for kind, total in zip(kinds, points, strict=False):
+            rows.append(Suspect(total, kind.name, row.name, (kind.remedies[0], row.name)))
+        for load, total in zip(benign, points[len(kinds) :], strict=True):
+            rows.append(Suspect(total, load.name, row.name))
     return tuple(sorted(rows, key=lambda suspect: -suspect.points))
 
 
@@ -150,16 +151,12 @@ def _points(world: World, kind: str, sort: str, token: str) -> int:
 @lru_cache(maxsize=256)
 def _row(world: World, kind: str) -> Mapping[str, Mapping[str, int]]:
     """The runbook's row of a kind: the points of each token that it lists, by sort."""
-    return MappingProxyType(
-        {
-            sort: {
-                token: next(points for least, points in WORDS if share >= least)
-                for token, share in shares.items()
-                if share >= WORDS[-1][0]
-            }
-            for sort, shares in world.signatures[kind].items()
-        }
-    )
+    rows: dict[str, dict[str, int]] = {}
+    for sort, shares in world.signatures[kind].items():
+        row = rows[sort] = {}
+        for least, points in reversed(WORDS):  # the strongest word that fits stands
+            row |= {token: points for token, share in shares.items() if share >= least}
+    return MappingProxyType(rows)
 
 
 @lru_cache(maxsize=64)
@@ -187,8 +184,8 @@ def heard(observation: Observation) -> tuple[str, str | None] | None:
     """:func:`said` of the latest report that it understands; None if there is none."""
     for _, report in reversed(observation.reports):
         understood = said(report, world_of(observation))
-        if understood is not None and (
-            understood[1] is None or understood[1] in observation.topology
-        ):
-            return understood
+        if understood is not None:
+            _, service = understood
+            if service is None or service in observation.topology:
+                return understood
     return None

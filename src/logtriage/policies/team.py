@@ -92,10 +92,8 @@ class RolePolicies:
             raise InvalidInput(f"{len(self.players)} policies for {len(observations)} roles")
         begun = None if self.incident is None else initial_state(self.incident)
         state, memories = memory or (begun, (None,) * len(self.players))
-        decided = [
-            _ask(number, *row, state)
-            for number, row in enumerate(zip(self.players, observations, memories, strict=True))
-        ]
+        parts = zip(self.players, observations, memories, strict=True)
+        decided = [_ask(number, *part, state) for number, part in enumerate(parts)]
         actions = tuple(action for action, _ in decided)
         if state is not None and self.split is not None:
             state = transition_jointly(state, as_taken(actions, self.split, state))
@@ -105,6 +103,7 @@ class RolePolicies:
 def _ask(
     number: int, player: Player, seen: Observation, memory: Memory, state: State | None
 ) -> tuple[Action, Memory]:
+    """(action, memory) of a player; RoleFailure if it raises or its action does not fit."""
     try:
         if state is not None and isinstance(player, Follower):
             action, memory = player.act_in(state, seen), None

@@ -16,6 +16,7 @@ from logtriage.world.schedule import Doings, edge_starts, scrapes
 from logtriage.world.setting import Setting
 from logtriage.world.tables import alphabet, places
 
+#: Channels whose cells are named by their slot.
 _NUMBERED: Final = {
     channel.value: channel
     for channel in (Channel.ALERT, Channel.LOGS, Channel.OVERVIEW, Channel.WINDOW)
@@ -66,6 +67,7 @@ def read(
 def _read(
     word: str, topology: Topology, setting: Setting, now: int, doings: Doings
 ) -> Evidence | None:
+    """The evidence that a word stands for; None if there is no such cell, or token in it."""
     cell, _, token = word.partition("=")
     where, _, tick = cell.rpartition("/")
     if not tick.removeprefix("-").isdecimal():
@@ -83,25 +85,26 @@ def _read(
     if name not in topology.names:
         return None
     service = topology.index(name)
-    slots = (
-        (channel, slot)
+    by_sort = [
+        (channel, place)
         for channel in _BY_SORT
-        for slot, sort in enumerate(world.slots[channel])
+        for place, sort in enumerate(world.slots[channel])
         if sort == kind
-    )
-    if by_sort := next(slots, None):
-        channel, slot = by_sort
+    ]
+    if by_sort:
+        channel, slot = by_sort[0]
     elif kind == Channel.CHANGE.value:
         channel, slot = Channel.CHANGE, 0
     elif kind in _NUMBERED and number.isdecimal():
         channel = _NUMBERED[kind]
     else:
         return None
-    alert, window = world.tokens.alert, channel is Channel.WINDOW
-    most = {Channel.ALERT: len(alert.tokens), Channel.WINDOW: WINDOW_LINES}.get(channel, 1)
-    if channel not in _BY_SORT and slot >= most:
+    alert = world.tokens.alert
+    slots = {Channel.ALERT: len(alert.tokens), Channel.WINDOW: WINDOW_LINES}.get(channel, 1)
+    if channel not in _BY_SORT and slot >= slots:
         return None
-    if start not in (range(now + 1) if window else scrapes(now, doings)):
+    starts = range(now + 1) if channel is Channel.WINDOW else scrapes(now, doings)
+    if start not in starts:
         return None
     if channel is Channel.ALERT:
         if token not in (alert.ordinary, alert.tokens[slot].name):
