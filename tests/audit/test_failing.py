@@ -1,7 +1,7 @@
 """Whose fault it is: what measures, gates, discounts and oracles raise."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 import pytest
@@ -25,6 +25,15 @@ def half(_: State) -> tuple[float, str]:
 
 def too_much(_: State) -> tuple[float, str]:
     return -0.5, "below nothing"
+
+
+class Named(NamedTuple):
+    points: float
+    reason: str
+
+
+def by_name(_: State) -> tuple[float, str]:
+    return Named(0.5, "the grader takes plain tuples alone")
 
 
 def discounted(factor: Callable[[State], tuple[float, str]]) -> Rubric:
@@ -75,8 +84,9 @@ def test_discounts_are_rules_like_any_other() -> None:
         "single_crash-v4", rubric, families=["measures"], checks=["measures"], sizes=QUICK
     )
     assert report.passed
-    wrong = audit(
-        "single_crash-v4", discounted(too_much), families=["measures"], checks=["measures"],
-        sizes=QUICK,
-    )  # fmt: skip
-    assert wrong.finding("measures").summary.startswith("discount 'd' returns -0.5, expected")
+    for wrong, returned in ((too_much, "-0.5"), (by_name, "Named(points=0.5")):
+        report = audit(
+            "single_crash-v4", discounted(wrong), families=["measures"], checks=["measures"],
+            sizes=QUICK,
+        )  # fmt: skip
+        assert report.finding("measures").summary.startswith(f"discount 'd' returns {returned}")

@@ -74,7 +74,7 @@ class Bounds:
             "kinds": len(situations),
             "covered": covered,
             "incidents": len(self.incidents),
-            "situations": sum(result.nodes for result in self.searched),
+            "situations": sum(result.situations for result in self.searched),
         }
 
     @property

@@ -19,6 +19,7 @@ from logtriage.audit.subject import Subject, Work
 from logtriage.audit.vocabulary import CLAIM, SAID
 from logtriage.codec import decode_transcript, encode_transcript
 from logtriage.grading import grade_transcript
+from logtriage.grading.grade import is_measured
 from logtriage.incident import Incident
 from logtriage.observation import observe
 from logtriage.playing import play
@@ -83,19 +84,20 @@ def measures(work: Work) -> Outcome:
 def _unusable(kind: str, answer: Any) -> str | None:
     """What is wrong with the answer of a rule of this kind; None if nothing is."""
     if kind == "gate":
-        fits = answer is None or (isinstance(answer, str) and answer)
-        return None if fits else f"returns {answer!r}, expected None or a reason in words"
+        if answer is None or (isinstance(answer, str) and answer != ""):
+            return None
+        return f"returns {answer!r}, expected None or a reason in words"
     if kind == "discount" and answer is None:
         return None
-    if not (isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], str)):
+    if not is_measured(answer):
         return f"returns {answer!r}, expected a number and its reason"
-    number = answer[0]
-    if not isinstance(number, int | float) or not isfinite(number):
+    number, _ = answer
+    if not isfinite(number):
         return f"returns {number!r}, expected a finite number"
-    if number > 1.0 or (kind == "discount" and number < 0.0):
-        least = " and at least 0" if kind == "discount" else ""
-        return f"returns {number!r}, expected at most 1{least}"
-    return None
+    # A criterion may take points away; a factor below 0 would turn the grade round.
+    if kind == "discount" and not 0.0 <= number <= 1.0:
+        return f"returns {number!r}, expected at most 1 and at least 0"
+    return f"returns {number!r}, expected at most 1" if number > 1.0 else None
 
 
 def fingerprint(subject: Subject, count: int) -> str:

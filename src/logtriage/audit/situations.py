@@ -120,11 +120,11 @@ class Scored(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """The best state of a search, the best with a wrong page (if any), and how many were seen."""
+    """The best state of a search, the best with a wrong page (if any), and how many were met."""
 
     best: Scored
     misrouted: Scored | None
-    nodes: int
+    situations: int
 
 
 class Situations:

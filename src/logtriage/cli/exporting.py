@@ -46,8 +46,9 @@ def alertmanager(
     of_world: OfWorld = None,
 ) -> None:
     """Write an incident's alerts as Alertmanager sends them."""
-    incident = Sources(None, seal_file, of_world).incidents(incident_id)
-    note(str(write_alertmanager(incident, out, _moment(opened))), "dim")
+    incident = Sources(seal_file=seal_file, of_world=of_world).incidents(incident_id)
+    written = write_alertmanager(incident, out, _moment(opened))
+    note(str(written), "dim")
 
 
 def _moment(text: str | None) -> datetime:

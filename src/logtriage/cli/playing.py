@@ -151,6 +151,7 @@ OPEN: Final = "in progress"
 
 
 def _line(state: State, status: str = OPEN, *, agent: str, roles: RoleSplit | None) -> str:
+    """The transcript of a game, as a line of a file."""
     return encode_transcript(transcript_of(state, agent=agent, status=status, role_split=roles))
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from logtriage._lib.jsonvalues import absent
+from logtriage._lib.jsonvalues import absent, present
 from logtriage.transcript import COMPLETED
 
 #: Fields that hold an error; the last one that does counts. Case and ``_`` do not matter.
@@ -65,9 +65,12 @@ def failure_in(response: Mapping[str, Any]) -> object:
 
 
 def failure_of_message(message: Mapping[str, Any]) -> object:
-    """The error that the server notes in a reply, or in the choice that holds it; else None."""
-    if error := message.get("error"):
-        return None if absent(error) else error
+    """The error that the server notes in a reply, or in the choice that holds it; else None.
+
+    A reply that ended by an error need not say which.
+    """
+    if error := present(message, "error"):
+        return error
     return "finish_reason error" if message.get("finish_reason") == "error" else None
 
 

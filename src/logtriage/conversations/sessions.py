@@ -4,7 +4,6 @@ Several lines make a conversation; none of them names an incident.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import repeat
 from typing import Any, Final
 
 from logtriage._lib.grouping import grouped
@@ -182,10 +181,15 @@ def is_message(line: Line) -> bool:
 
 
 def message_rows(lines: Sequence[Line]) -> Rows:
-    """The conversations of a file with a message a line; one, if not all lines name theirs."""
+    """A row for each conversation that the lines name; a single one if any line names none."""
     names = [thread_in(line, SESSIONS) for line in lines]
-    threads = grouped(zip(names if all(names) else repeat(None), lines, strict=False))
-    return [{"messages": thread, LINE: lines.index(thread[0])} for thread in threads.values()]
+    if not all(names):
+        names = [None] * len(lines)
+    places_of = grouped(zip(names, range(len(lines)), strict=True))
+    return [
+        {"messages": [lines[place] for place in places], LINE: places[0]}
+        for places in places_of.values()
+    ]
 
 
 def row_of_trajectory(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -90,12 +90,12 @@ class Prices:
         """
         if self.per_episode is not None:
             return [self.per_episode] * len(transcripts)
-        kept = [self._kept(transcript) for transcript in transcripts]
-        known = [cost for cost in kept if cost is not None]
+        costs = [self._cost_of(transcript) for transcript in transcripts]
+        known = [cost for cost in costs if cost is not None]
         if not known and self.per_million is None:
-            return [0.0] * len(kept)
-        if len(known) < len(kept):
-            lacking = transcripts[kept.index(None)]
+            return [0.0] * len(costs)
+        if len(known) < len(costs):
+            lacking = transcripts[costs.index(None)]
             counts = f"count of tokens ({' and '.join(TOKENS)} of its transcript)"
             what = "cost" if self.per_million is None else counts
             others = ", and other episodes do" if known else ""
@@ -105,14 +105,15 @@ class Prices:
             )
         return known
 
-    def _kept(self, transcript: Transcript) -> float | None:
-        """The cost that a transcript keeps, or of its tokens at the prices; None if unknown."""
-        if self.per_million is not None:
-            usage = usage_in(transcript.extra)
-            counted = all(present(transcript.extra, name) is not None for name in TOKENS)
-            return usage.cost(*self.per_million) if usage is not None and counted else None
-        cost = present(transcript.extra, COST)
-        return float(cost) if _is_number(cost) else None
+    def _cost_of(self, transcript: Transcript) -> float | None:
+        """The cost that a transcript keeps or, with prices, that of its tokens; None if unknown."""
+        if self.per_million is None:
+            cost = present(transcript.extra, COST)
+            return float(cost) if _is_number(cost) else None
+        if any(present(transcript.extra, name) is None for name in TOKENS):
+            return None  # a usage counts them as 0
+        usage = usage_in(transcript.extra)
+        return None if usage is None else usage.cost(*self.per_million)
 
 
 @attrs.frozen

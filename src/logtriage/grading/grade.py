@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from math import isfinite
 from numbers import Real
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import attrs
 
@@ -178,14 +178,19 @@ def _applied(
         yield AppliedDiscount(row.name, factor, reason)
 
 
+def is_measured(returned: object) -> TypeGuard[Measured]:
+    """Whether a measure or a discount may return this: a tuple of a number and its reason."""
+    if type(returned) is not tuple or len(returned) != 2:
+        return False
+    score, reason = returned
+    # Nearly all scores are plain floats, and to ask about numbers in general is slow.
+    return (type(score) is float or isinstance(score, Real)) and isinstance(reason, str)
+
+
 def _pair(returned: Any, rubric: Rubric, name: str) -> Measured:
-    """What a measure or a discount returned; RubricError unless it is a number and a reason."""
-    if type(returned) is tuple and len(returned) == 2:
-        score, reason = returned
-        # Nearly all scores are plain floats, and to ask about numbers in general is slow.
-        if (type(score) is float or isinstance(score, Real)) and isinstance(reason, str):
-            measured: Measured = returned
-            return measured
+    """What a measure or a discount returned; RubricError unless it :func:`is_measured`."""
+    if is_measured(returned):
+        return returned
     got = repr(returned)[:80] if isinstance(returned, tuple) else kind_of(returned)
     raise RubricError(
         f"rubric {rubric.id!r}: {name!r}: expected a number and its reason in words, got {got}"

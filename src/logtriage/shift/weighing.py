@@ -163,29 +163,48 @@ def choose(
     """The player's choice in this tick; ``action`` gives the next action on a look at a price.
 
     ``coming`` are looks at incidents of the next horizon, if the player knows them; they raise the
-    price of a tick. Among incidents with an option worth its ticks, the highest weight per tick
-    comes first, unless others would run out of time. An incident is handed over if that gains more
-    than work on it, even after what later hand-overs lose. They gain most together at
-    ``1 / (2 * SHARE)`` in :data:`MEMORY` ticks, where each takes half of its worth from the others.
+    price of a tick. An incident is handed over if that gains more than work on it.
     """
     if not looks:
         return Wait()
+    window = WINDOW + state.shift.task.horizon if coming else WINDOW
+    price = price_of_tick((*looks, *coming), window)
+    handed, gain = _best_hand_over(state, looks, price)
+    if gain > 0:
+        return On(handed.system, HandOver())
+    urgent = _most_urgent(looks, price)
+    return On(urgent.system, action(urgent, price))
+
+
+def _best_hand_over(state: ShiftState, looks: Sequence[Look], price: float) -> tuple[Look, float]:
+    """The look whose hand-over gains most over work on it, and its gain.
+
+    A hand-over takes worth from those of the next :data:`MEMORY` ticks: ``n`` of them earn
+    ``n * (1 - SHARE * n)`` of their worth. They earn most at ``n = 1 / (2 * SHARE)``, where each
+    takes half of a worth from the others; it takes less if the shift ends sooner.
+    """
     left = state.shift.task.ticks - state.tick
-    price = price_of_tick((*looks, *coming), WINDOW + (state.shift.task.horizon if coming else 0))
     lost = min(1.0, left / MEMORY) / 2 * sum(look.hand_over for look in looks) / len(looks)
-    share = state.worth_share
-    gains = [look.hand_over * share - lost - price - look.surplus(price) for look in looks]
-    if max(gains) > 0:
-        return On(looks[gains.index(max(gains))].system, HandOver())
+
+    def gain(look: Look) -> float:
+        return look.hand_over * state.worth_share - lost - price - look.surplus(price)
+
+    best = max(looks, key=gain)
+    return best, gain(best)
+
+
+def _most_urgent(looks: Sequence[Look], price: float) -> Look:
+    """The look with the highest weight per tick, unless others would run out of time meanwhile.
+
+    If no option is worth its ticks, the look with the highest rate.
+    """
     worth_it = [look for look in looks if look.surplus(price) > 0]
-    if worth_it:
-        first = max(worth_it, key=lambda look: look.weight / look.best(price).ticks)
-    else:
-        first = max(looks, key=lambda look: look.rate)
+    if not worth_it:
+        return max(looks, key=lambda look: look.rate)
+    first = max(worth_it, key=lambda look: look.weight / look.best(price).ticks)
     meanwhile = first.best(price).ticks
     late = [look for look in worth_it if look.left < meanwhile + look.best(price).ticks]
-    urgent = min((first, *late), key=lambda look: look.left)
-    return On(urgent.system, action(urgent, price))
+    return min((first, *late), key=lambda look: look.left)
 
 
 def true_look(system: str, state: State, weight: int) -> Look:
