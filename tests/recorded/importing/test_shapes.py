@@ -6,13 +6,7 @@ from typing import Any
 
 import pytest
 
-from logtriage.recorded.condensing.raw_rows import (
-    ChangeRow,
-    Dependency,
-    LogRow,
-    Scraped,
-    Span,
-)
+from logtriage.recorded.condensing.raw_rows import ChangeRow, Dependency, LogRow, Scraped, Span
 from logtriage.recorded.importing.alerts import AlertBook, SentAlert
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.left_out import LeftOut
