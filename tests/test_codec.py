@@ -24,7 +24,6 @@ from logtriage.codec import (
 )
 from logtriage.errors import TopologyError, TranscriptError
 from logtriage.roles.splits import get_role_split
-from logtriage.world.topologies import random_topology
 from tests.builders import SEVEN_SERVICES, benign_incident, real_incident
 
 GOOD: dict[str, Any] = {
@@ -177,16 +176,6 @@ TOPOLOGY: dict[str, Any] = {
     "tiers": [{"name": "edge", "entry": True}, {"name": "service"}], "remedies": ["restart"],
     "paged": {"capacity": "sre-team"},
 }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "topology", [SEVEN_SERVICES, random_topology(1, 5), random_topology(2, 200)]
-)
-def test_topologies_come_back_unchanged(topology: Any) -> None:
-    data = topology_to_json(topology)
-    assert topology_from_json(data) == topology
-    assert topology_from_json(json.dumps(data)) == topology
-    assert topology_from_json(json.dumps(data).encode()) == topology
 
 
 def setting(path: str, *value: Any) -> Callable[[dict[str, Any]], None]:

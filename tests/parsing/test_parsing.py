@@ -322,10 +322,6 @@ def test_a_reason_is_one_short_line(wire: dict[str, Any]) -> None:
     assert len(action.text) <= KEPT_TEXT
 
 
-def test_malformed_keeps_the_beginning_of_the_text() -> None:
-    assert lt.Malformed("x" * 2_000, "why") == lt.Malformed("x" * KEPT_TEXT, "why")
-
-
 def plan(text: str) -> list[lt.Action]:
     return parse_plan(text, SEVEN_SERVICES)
 
