@@ -58,16 +58,12 @@ def test_the_default_is_the_table_of_the_design() -> None:
         "closure": 0.10,
     }  # fmt: skip
     assert {row.name: row.weight for row in TRIAGE_3.benign} == {
-        "severity": 0.20,
-        "dismissal": 0.70,
-        "closure": 0.10,
-    }
+        "severity": 0.20, "dismissal": 0.70, "closure": 0.10,
+    }  # fmt: skip
     assert [gate.name for gate in TRIAGE_3.gates] == ["wrong_escalation", "ignored_incident"]
     assert [one.name for one in TRIAGE_3.discounts] == [
-        "unescalated",
-        "unapproved",
-        "unapproved_fix",
-    ]
+        "unescalated", "unapproved", "unapproved_fix",
+    ]  # fmt: skip
     assert [(row.name, row.weight) for row in TRIAGE_3.handed_over] == [("hand_over", 1.0)]
     assert (TRIAGE_3.penalties, TRIAGE_3.bounds) == ((), (0.0, 1.0))
 

@@ -52,12 +52,9 @@ def test_a_constant_list_is_read() -> None:
         "request_more_logs,resolve,"
     )
     assert constant_actions(text, SEVEN_SERVICES) == (
-        lt.ClassifySeverity(lt.Severity.P1),
-        lt.Escalate("sre-team"),
-        lt.Remediate("flush-cache", "user-db"),
-        lt.RequestMoreLogs(None),
-        lt.Resolve(),
-    )
+        lt.ClassifySeverity(lt.Severity.P1), lt.Escalate("sre-team"),
+        lt.Remediate("flush-cache", "user-db"), lt.RequestMoreLogs(None), lt.Resolve(),
+    )  # fmt: skip
     assert constant_actions("", SEVEN_SERVICES) == ()
 
 
