@@ -334,10 +334,7 @@ def wire_actions() -> SearchStrategy[dict[str, Any]]:
     names = st.one_of(
         st.sampled_from([*ACTION_TYPES, "malformed", "page", ""]), json_values(max_leaves=2)
     )
-    values = st.one_of(
-        st.sampled_from(_VALUES),
-        json_values(max_leaves=3),
-    )
+    values = st.one_of(st.sampled_from(_VALUES), json_values(max_leaves=3))
     return st.fixed_dictionaries(
         {"action_type": names},
         optional={

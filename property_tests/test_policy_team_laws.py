@@ -19,13 +19,7 @@ from logtriage.policies.oracle import joint_schedule
 from logtriage.registry import make_team
 from logtriage.roles import RoleSplit
 from logtriage.roles.splits import splits_with
-from property_tests.strategies import (
-    DRAWN,
-    JointEpisode,
-    incidents,
-    joint_episodes,
-    role_splits,
-)
+from property_tests.strategies import DRAWN, JointEpisode, incidents, joint_episodes, role_splits
 
 TEAM_SPECS = ("oracle", "expert", "random", "random:7")
 

@@ -81,24 +81,15 @@ def test_severities_and_remedies_are_converted_or_refused() -> None:
 def test_names_and_values() -> None:
     cases: dict[lt.Action, tuple[str, str | None, str]] = {
         lt.ClassifySeverity(lt.Severity.P1): ("classify_severity", "P1", "classify_severity P1"),
-        lt.IdentifyRootCause("user-db", 0.2): (
-            "identify_root_cause",
-            "user-db",
-            "identify_root_cause user-db",
-        ),
+        lt.IdentifyRootCause("user-db", 0.2):
+            ("identify_root_cause", "user-db", "identify_root_cause user-db"),
         lt.ClassifyFault(FaultCategory.CODE): ("classify_fault", "code", "classify_fault code"),
         lt.Escalate("dba-team"): ("escalate", "dba-team", "escalate dba-team"),
-        lt.Remediate("flush-cache", "user-db"): (
-            "remediate",
-            "flush-cache:user-db",
-            "remediate flush-cache:user-db",
-        ),
+        lt.Remediate("flush-cache", "user-db"):
+            ("remediate", "flush-cache:user-db", "remediate flush-cache:user-db"),
         lt.RequestMoreLogs(None): ("request_more_logs", "all", "request_more_logs all"),
-        lt.RequestMoreLogs("user-db"): (
-            "request_more_logs",
-            "user-db",
-            "request_more_logs user-db",
-        ),
+        lt.RequestMoreLogs("user-db"):
+            ("request_more_logs", "user-db", "request_more_logs user-db"),
         lt.RequestMetrics("user-db"): ("request_metrics", "user-db", "request_metrics user-db"),
         lt.RequestTraces("user-db"): ("request_traces", "user-db", "request_traces user-db"),
         lt.Resolve(): ("resolve", None, "resolve"),
@@ -106,13 +97,10 @@ def test_names_and_values() -> None:
         lt.HandOver(): ("hand_over", None, "hand_over"),
         lt.Malformed("text", "why"): ("malformed", None, "malformed (why)"),
         lt.Report("memory_leak", "triage"): ("report", "memory_leak", "report memory_leak"),
-        lt.ReportImpact((("a", "b"), ("b", "c"), ("a", "b"))): (
-            "report_impact",
-            "a->b, b->c",
-            "report_impact a->b, b->c",
-        ),
+        lt.ReportImpact((("a", "b"), ("b", "c"), ("a", "b"))):
+            ("report_impact", "a->b, b->c", "report_impact a->b, b->c"),
         lt.Wait(): ("wait", None, "wait"),
-    }
+    }  # fmt: skip
     assert {type(action) for action in cases} == set(get_args(lt.Action))
     for action, (name, value, text) in cases.items():
         assert action_name(action) == name

@@ -6,11 +6,7 @@ import logtriage as lt
 from logtriage.dynamics import apply, play, tick
 from logtriage.errors import EpisodeOver, UnknownName
 from logtriage.state import Closing
-from tests.builders import (
-    SEVEN_SERVICES,
-    WAIT,
-    real_incident,
-)
+from tests.builders import SEVEN_SERVICES, WAIT, real_incident
 
 
 @pytest.mark.parametrize(

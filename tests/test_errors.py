@@ -26,16 +26,11 @@ from logtriage.tasks import TASKS
 
 STATE = lt.initial_state(lt.make_incident("single_crash-v4/val/0"))
 ALL = (
-    EpisodeOver("closed"),
-    lt.InvalidInput("bad"),
-    UnknownName("team", "x-team", ("a-team", "b-team")),
-    TopologyError("no edge"),
-    TranscriptError("not JSON", source="runs.jsonl", line=7),
-    TranscriptError("not JSON"),
-    RubricError("weights"),
-    BundleError("row 3"),
-    MissingExtra("kernels", "fast"),
-)
+    EpisodeOver("closed"), lt.InvalidInput("bad"),
+    UnknownName("team", "x-team", ("a-team", "b-team")), TopologyError("no edge"),
+    TranscriptError("not JSON", source="runs.jsonl", line=7), TranscriptError("not JSON"),
+    RubricError("weights"), BundleError("row 3"), MissingExtra("kernels", "fast"),
+)  # fmt: skip
 
 
 def test_an_error_is_placed_in_a_package_beside_this_one() -> None:

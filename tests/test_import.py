@@ -51,14 +51,10 @@ ALL_NAMES = (
 @pytest.mark.parametrize(
     "module",
     [
-        "logtriage",
-        ALL_NAMES,
-        "logtriage.beliefs",
-        "logtriage.grading",
-        "logtriage.conversations.convert",
-        "logtriage.adapters.trl",
+        "logtriage", ALL_NAMES, "logtriage.beliefs", "logtriage.grading",
+        "logtriage.conversations.convert", "logtriage.adapters.trl",
     ],
-)
+)  # fmt: skip
 def test_import_loads_only_the_core_dependencies(module: str) -> None:
     third_party = {name for name in packages_loaded_by(module) if is_ours_to_answer_for(name)}
     assert third_party <= ALLOWED

@@ -106,12 +106,9 @@ def test_what_is_lost_differs_by_speaker_listener_and_tick() -> None:
     rows = [
         [is_lost(seed, speaker, listener, tick) for seed in range(64)]
         for speaker, listener, tick in (
-            ("triage", one, 0),
-            ("triage", one, 1),
-            ("triage", other, 0),
-            ("remediation", one, 0),
+            ("triage", one, 0), ("triage", one, 1), ("triage", other, 0), ("remediation", one, 0),
         )
-    ]
+    ]  # fmt: skip
     assert len(set(map(tuple, rows))) == 4
 
 

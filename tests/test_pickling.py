@@ -60,26 +60,18 @@ SENT: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
     "a state": (opened, lambda state: lt.render_observation(lt.observe(state))),
     "a grade": (lambda: lt.grade(opened()), lambda grade: grade),
     "a rubric": (own_rubric, lambda rubric: lt.grade(opened(), rubric).score),
-    "an expert": (
-        lambda: make_policy("expert"),
-        lambda make: make(lt.make_incident(INCIDENT)).act(lt.observe(opened()), None),
-    ),
-    "an observer": (
-        lambda: make_policy("observer")(lt.make_incident(INCIDENT)),
-        lambda policy: policy.act(lt.observe(opened()), None)[0],
-    ),
+    "an expert": (lambda: make_policy("expert"),
+        lambda make: make(lt.make_incident(INCIDENT)).act(lt.observe(opened()), None)),
+    "an observer": (lambda: make_policy("observer")(lt.make_incident(INCIDENT)),
+        lambda policy: policy.act(lt.observe(opened()), None)[0]),
     "gymnasium": (gymnasium_env, lambda env: env.step(1)[1:4]),
     "PettingZoo": (team, lambda two: two[0].step(two[1].actions())[1]),
-    "by turns": (
-        lambda: triage_team_v1.env("single_crash-v4"),
-        lambda env: (env.reset(seed=0), env.last()[1:])[1],
-    ),
+    "by turns": (lambda: triage_team_v1.env("single_crash-v4"),
+        lambda env: (env.reset(seed=0), env.last()[1:])[1]),
     "TRL": (trl_env, lambda env: (env.request_more_logs(service="all"), env.get_reward())),
-    "rewards": (
-        lambda: criterion_rewards("logtriage/3"),
-        lambda rewards: [(one.__name__, one(["", ""], [trl_env(), 3])) for one in rewards],
-    ),
-}
+    "rewards": (lambda: criterion_rewards("logtriage/3"),
+        lambda rewards: [(one.__name__, one(["", ""], [trl_env(), 3])) for one in rewards]),
+}  # fmt: skip
 
 
 def received(payloads: dict[str, bytes]) -> dict[str, Any]:

@@ -29,13 +29,9 @@ def inner(name: str, *calls: str, tier: str = "service", owner: str = "sre-team"
 def test_the_default_topology_is_the_one_of_the_design() -> None:
     assert {one.name: one.calls for one in SEVEN_SERVICES.services} == {
         "api-gateway": ("auth-service", "payment-service", "notification-service"),
-        "auth-service": ("user-db",),
-        "user-db": (),
-        "payment-service": ("payment-db",),
-        "payment-db": (),
-        "notification-service": ("email-queue",),
-        "email-queue": (),
-    }
+        "auth-service": ("user-db",), "user-db": (), "payment-service": ("payment-db",),
+        "payment-db": (), "notification-service": ("email-queue",), "email-queue": (),
+    }  # fmt: skip
     assert SEVEN_SERVICES.teams == ("sre-team", "backend-team", "dba-team", "security-team")
 
 
@@ -94,27 +90,18 @@ def test_the_name_of_a_topology_has_the_letters_of_other_names(name: str) -> Non
         ((edge(), inner("a"), inner("a")), {}, "service 'a' appears twice"),
         ((edge(""), inner("")), {}, "service name '' must be letters of one script, digits"),
         ((edge("a b"), inner("a b")), {}, "service name 'a b' must be"),
-        (
-            (edge("n\u0435t"), inner("n\u0435t")),
-            {},
-            r"service name 'n\u0435t' must be letters of one",
-        ),
+        ((edge("n\u0435t"), inner("n\u0435t")), {},
+         r"service name 'n\u0435t' must be letters of one"),
         ((edge("a\u3164"), inner("a\u3164")), {}, r"service name 'a\u3164' must be"),
         ((edge("a" * 101), inner("a" * 101)), {}, "at most 100"),
-        (
-            (edge("\u043e\u0441\u0430"), inner("\u043e\u0441\u0430")),
-            {},
-            r"service name '\u043e\u0441\u0430' must be",
-        ),
+        ((edge("\u043e\u0441\u0430"), inner("\u043e\u0441\u0430")), {},
+         r"service name '\u043e\u0441\u0430' must be"),
         ((edge("all"), inner("all")), {}, "service name 'all' is reserved"),
         ((edge("None"), inner("None")), {}, "service name 'None' is reserved"),
         ((edge("a"), inner("a", tier="cache")), {}, "'a': unknown tier 'cache'; known: edge, s"),
         ((edge("a"), inner("a", owner="x")), {}, "'a': owner: unknown team 'x'; known: sre"),
-        (
-            (edge("a"), inner("a", "b")),
-            {},
-            "service 'a': calls: unknown service 'b'; known: gate, a",
-        ),
+        ((edge("a"), inner("a", "b")), {},
+         "service 'a': calls: unknown service 'b'; known: gate, a"),
         ((edge("a"), inner("a", "a")), {}, "service 'a': calls itself"),
         ((edge("a", "a"), inner("a")), {}, "service 'gate': calls 'a' twice"),
         ((inner("a"),), {}, "no service of a tier with entry, which users reach; such are: edge"),
@@ -123,14 +110,11 @@ def test_the_name_of_a_topology_has_the_letters_of_other_names(name: str) -> Non
         ((edge(),), {"tiers": (TIERS[0], TIERS[0])}, "tier 'edge' appears twice"),
         ((edge(),), {"tiers": (Tier("edge"),)}, "with entry, which users reach; no tier has it"),
         ((edge(),), {"remedies": ()}, "no remedies"),
-        (
-            (edge(),),
-            {"remedies": ("a:b",)},
-            "remedy name 'a:b' must be letters of one script, digits",
-        ),
+        ((edge(),), {"remedies": ("a:b",)},
+         "remedy name 'a:b' must be letters of one script, digits"),
         ((edge(),), {"paged": {"speed": "x"}}, "paged: speed: unknown team 'x'; known: sre-team"),
     ],
-)
+)  # fmt: skip
 def test_a_broken_rule_is_named(
     services: tuple[Service, ...], changes: dict[str, Any], message: str
 ) -> None:

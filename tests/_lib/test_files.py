@@ -87,16 +87,13 @@ def test_a_link_is_not_opened(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "lines"),
     [
-        (b"", []),
-        (b"1234567\n", [(1, b"1234567\n")]),
-        (b"12345678\n", [(1, None)]),
-        (b"12345678", [(1, b"12345678")]),
-        (b"123456789", [(1, None)]),
+        (b"", []), (b"1234567\n", [(1, b"1234567\n")]), (b"12345678\n", [(1, None)]),
+        (b"12345678", [(1, b"12345678")]), (b"123456789", [(1, None)]),
         (b"a\n" + b"x" * 40 + b"\n\nb", [(1, b"a\n"), (2, None), (3, b"\n"), (4, b"b")]),
         (b"x" * 40 + b"\n" + b"y" * 40, [(1, None), (2, None)]),
         (b"x" * 16 + b"\nb\n", [(1, None), (2, b"b\n")]),
     ],
-)
+)  # fmt: skip
 def test_lines_are_numbered_and_long_ones_left_out(
     content: bytes, lines: list[tuple[int, bytes | None]]
 ) -> None:

@@ -26,14 +26,11 @@ PACKAGE = Path(logtriage.__file__).parent
 
 #: A constant of each room that kernels take facts from, and the root's, which is none.
 CONSTANTS = {
-    "": ("rng.py", "MIX_1"),
-    "_lib": ("_lib/seal.py", "MIN_KEY"),
-    "drawing": ("drawing/ids.py", "SEED_BITS"),
-    "beliefs": ("beliefs/fixedpoint.py", "EXP_BITS"),
+    "": ("rng.py", "MIX_1"), "_lib": ("_lib/seal.py", "MIN_KEY"),
+    "drawing": ("drawing/ids.py", "SEED_BITS"), "beliefs": ("beliefs/fixedpoint.py", "EXP_BITS"),
     "grading": ("grading/triage.py", "WRONG_REMEDY_COST"),
-    "vector": ("vector/tokens/layout.py", "MOST"),
-    "world": ("world/channels.py", "NOTE_DELAY"),
-}
+    "vector": ("vector/tokens/layout.py", "MOST"), "world": ("world/channels.py", "NOTE_DELAY"),
+}  # fmt: skip
 
 
 def imported(path: Path) -> Iterator[Path]:

@@ -66,13 +66,9 @@ def test_players_are_told_apart_by_names_arguments_and_descriptions() -> None:
     made = [own, partial(own, 0.5), partial(own, None, by=[2]), (own, own)]
     made += [TRIAGE_3, NetworkRoles(TEAM)]
     assert [player_name(maker) for maker in made] == [
-        here,
-        f"{here} of (0.5)",
-        f"{here} of (None) (by=(2))",
-        f"({here}, {here})",
-        "logtriage.grading.rubric.Rubric",
-        "net:runs/1 0123",
-    ]
+        here, f"{here} of (0.5)", f"{here} of (None) (by=(2))", f"({here}, {here})",
+        "logtriage.grading.rubric.Rubric", "net:runs/1 0123",
+    ]  # fmt: skip
     splits = (attrs.evolve(TRIO, name=name) for name in ("one", "other"))
     assert len({player_name(partial(own, split)) for split in splits}) == 2
 

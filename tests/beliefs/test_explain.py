@@ -74,12 +74,9 @@ def test_pages_and_first_root_causes_are_judged_by_the_belief_of_their_moment() 
     other = next(one for one in incident.topology.names if one != service)
     (team,) = incident.truth.teams
     actions = (
-        lt.RequestMetrics(service),
-        lt.IdentifyRootCause(service),
-        lt.IdentifyRootCause(other),
-        lt.Escalate(team),
-        lt.Resolve(),
-    )
+        lt.RequestMetrics(service), lt.IdentifyRootCause(service), lt.IdentifyRootCause(other),
+        lt.Escalate(team), lt.Resolve(),
+    )  # fmt: skip
     asked, declared, again, paged, closed = explain(lt.play(incident, actions), samples=1).steps
     held = lt.belief(lt.play(incident, actions[:1]))
     assert declared.justified is (held.root_causes[service] >= 0.5)

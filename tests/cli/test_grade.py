@@ -139,13 +139,9 @@ def test_actions_that_cannot_be_read_are_counted_with_the_first_reason_of_each_k
     tmp_path: Path,
 ) -> None:
     actions = [
-        {"type": "escalate"},
-        {"type": "resolve"},
-        {"action_type": "escalate", "value": "pay"},
-        {"action_type": "escalate", "value": "shop"},
-        RESOLVE,
-        {"type": "after the end"},
-    ]
+        {"type": "escalate"}, {"type": "resolve"}, {"action_type": "escalate", "value": "pay"},
+        {"action_type": "escalate", "value": "shop"}, RESOLVE, {"type": "after the end"},
+    ]  # fmt: skip
     path = write(tmp_path / "runs.jsonl", line(actions=actions), line())
     result = logtriage("grade", path)
     assert result.exit_code == 0

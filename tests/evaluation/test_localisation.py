@@ -17,13 +17,9 @@ from logtriage.policies import Memory, Ranking
 from logtriage.recorded import shipped_incidents
 
 RANKINGS: tuple[Ranking, ...] = (
-    (("a",), ("b",), ("c",), ("d",)),
-    (("a", "b", "c", "d"),),
-    (("a",), ("b", "c"), ("d",)),
-    (("c", "d"), ("a", "b")),
-    (("b",),),
-    (),
-)
+    (("a",), ("b",), ("c",), ("d",)), (("a", "b", "c", "d"),), (("a",), ("b", "c"), ("d",)),
+    (("c", "d"), ("a", "b")), (("b",),), (),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("ranking", RANKINGS)

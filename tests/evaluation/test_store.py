@@ -40,13 +40,10 @@ def change(path: Path, **fields: Any) -> None:
 
 def test_what_a_run_leaves(run: Path) -> None:
     assert set(contents(run)) == {
-        "run.json",
-        "summary.json",
-        FIRST,
-        "transcripts/expert--cascading_failure-v4.jsonl",
+        "run.json", "summary.json", FIRST, "transcripts/expert--cascading_failure-v4.jsonl",
         f"transcripts/{slug('random:7')}--single_crash-v4.jsonl",
         f"transcripts/{slug('random:7')}--cascading_failure-v4.jsonl",
-    }
+    }  # fmt: skip
     manifest = json.loads((run / "run.json").read_text())
     assert manifest["schema"] == "logtriage.run/1"
     assert manifest["policies"] == ["expert", "random:7"]
@@ -124,16 +121,12 @@ def test_directory_with_other_things_is_left_alone(tmp_path: Path, fresh: bool) 
     [
         (b"{}", "incident: expected an incident id, got nothing"),
         (b"oh no", "not JSON"),
-        (
-            b'{"incident": "single_crash-v4/test/9", "actions": [], "agent": "expert"}',
-            "incident: none of this run: 'single_crash-v4/test/9'",
-        ),
-        (
-            b'{"incident": "single_crash-v4/test/1", "actions": [], "agent": "me"}',
-            "agent: expected 'expert', got 'me'",
-        ),
+        (b'{"incident": "single_crash-v4/test/9", "actions": [], "agent": "expert"}',
+         "incident: none of this run: 'single_crash-v4/test/9'"),
+        (b'{"incident": "single_crash-v4/test/1", "actions": [], "agent": "me"}',
+         "agent: expected 'expert', got 'me'"),
     ],
-)
+)  # fmt: skip
 def test_line_that_the_run_did_not_write_is_named(run: Path, line: bytes, reason: str) -> None:
     lines = (run / FIRST).read_bytes().splitlines()
     (run / FIRST).write_bytes(b"\n".join([lines[0], line, lines[2], b""]))
@@ -152,12 +145,10 @@ def test_line_that_the_run_did_not_write_is_named(run: Path, line: bytes, reason
         ({"policies": ["expert", 3]}, r"expected a string, got a number 3 @ \$\.policies\[1\]"),
         ({"tasks": ["nope-v1"]}, "unknown task 'nope-v1'; known: single_crash-v4"),
         ({"split": "exam"}, "unknown split 'exam'; known: train"),
-        (
-            {"rubrics": {"single_crash-v4": []}},
-            r"expected an object, got a list \[\] @ \$\.rubrics",
-        ),
+        ({"rubrics": {"single_crash-v4": []}},
+         r"expected an object, got a list \[\] @ \$\.rubrics"),
     ],
-)
+)  # fmt: skip
 def test_damaged_definition_names_file_and_field(
     run: Path, fields: dict[str, Any], reason: str
 ) -> None:
@@ -223,12 +214,8 @@ def test_fresh_leaves_transcripts_that_are_not_of_the_run(run: Path) -> None:
     (run / "bundle.jsonl").write_text("mine")
     evaluate(RunSpec(["expert"], ["single_crash-v4"], episodes=1), run, fresh=True)
     assert set(contents(run)) == {
-        "run.json",
-        "summary.json",
-        FIRST,
-        "transcripts/mine.jsonl",
-        "bundle.jsonl",
-    }
+        "run.json", "summary.json", FIRST, "transcripts/mine.jsonl", "bundle.jsonl",
+    }  # fmt: skip
 
 
 def expert(_: Incident) -> Policy:

@@ -97,15 +97,9 @@ def graded(episode: Episode) -> tuple[Any, ...]:
 
 
 COLUMNS: Final = {
-    "score": np.float64,
-    "points": np.float64,
-    "left": np.float64,
-    "gate": np.int8,
-    "closing": np.int8,
-    "ticks": np.int16,
-    "unplayed": np.int16,
-    "digest": np.uint64,
-}
+    "score": np.float64, "points": np.float64, "left": np.float64, "gate": np.int8,
+    "closing": np.int8, "ticks": np.int16, "unplayed": np.int16, "digest": np.uint64,
+}  # fmt: skip
 
 
 def table(rows: Iterator[Episode]) -> dict[str, NDArray[Any]]:

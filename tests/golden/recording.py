@@ -54,14 +54,10 @@ def graded(state: lt.State) -> dict[str, Any]:
     """The parts of a grade that a version fixes: not its wording."""
     one: lt.Grade = lt.grade(state)
     return {
-        "score": one.score,
-        "criteria": {row.name: row.score for row in one.criteria},
-        "gate": one.gate,
-        "closing": None if one.closing is None else str(one.closing),
-        "ticks": one.ticks,
-        "rubric": one.rubric,
-        "digest": one.digest,
-    }
+        "score": one.score, "criteria": {row.name: row.score for row in one.criteria},
+        "gate": one.gate, "closing": None if one.closing is None else str(one.closing),
+        "ticks": one.ticks, "rubric": one.rubric, "digest": one.digest,
+    }  # fmt: skip
 
 
 def opened(incident_id: str) -> dict[str, Any]:

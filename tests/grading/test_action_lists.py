@@ -27,11 +27,8 @@ def test_action_lists_become_integers() -> None:
 
 def test_what_does_nothing_is_malformed() -> None:
     nothing: list[lt.Action] = [
-        lt.Malformed("", ""),
-        lt.Report("slow_query"),
-        lt.Wait(),
-        lt.HandOver(),
-    ]
+        lt.Malformed("", ""), lt.Report("slow_query"), lt.Wait(), lt.HandOver(),
+    ]  # fmt: skip
     worthless, worth = (action_array(SEVEN_SERVICES, [nothing], hand_over=w) for w in (False, True))
     assert worthless.tolist() == [[MALFORMED] * 4]
     assert worth.tolist() == [[*[MALFORMED] * 3, 73]]

@@ -217,18 +217,14 @@ OUT_OF_RANGE = (
         ([[72, -2], [2, 74]], f"actions: tick 1 of incident 1 is 74; {OUT_OF_RANGE}"),
         ([[72, -2], [-3, 1]], f"actions: tick 0 of incident 1 is -3; {OUT_OF_RANGE}"),
         ([[0, -3], [2, 1]], f"actions: tick 1 of incident 0 is -3; {OUT_OF_RANGE}"),
-        (
-            [[0, 1, 1], [2, -1, 4]],
-            "actions: tick 1 of incident 1 is padding (-1), but an action follows it; "
-            "padding comes last, -2 is a malformed action",
-        ),
-        (
-            [[-1, 1, -1, 1], [2, -1, -1, 4]],
-            "actions: tick 0 of incident 0 is padding (-1), but an action follows it; "
-            "padding comes last, -2 is a malformed action",
-        ),
+        ([[0, 1, 1], [2, -1, 4]],
+         "actions: tick 1 of incident 1 is padding (-1), but an action follows it; "
+         "padding comes last, -2 is a malformed action"),
+        ([[-1, 1, -1, 1], [2, -1, -1, 4]],
+         "actions: tick 0 of incident 0 is padding (-1), but an action follows it; "
+         "padding comes last, -2 is a malformed action"),
     ],
-)
+)  # fmt: skip
 @pytest.mark.usefixtures("either_way")
 def test_arrays_that_are_no_actions(actions: Any, message: str) -> None:
     with refused(message):

@@ -36,13 +36,10 @@ def test_who_acts_alone_gets_the_difference_to_waiting() -> None:
 @pytest.mark.parametrize(
     "acts",
     [
-        (WRONG, WRONG),
-        (WRONG, ALSO_WRONG),
-        (lt.Ignore(), WRONG),
-        (lt.Ignore(), lt.Ignore()),
+        (WRONG, WRONG), (WRONG, ALSO_WRONG), (lt.Ignore(), WRONG), (lt.Ignore(), lt.Ignore()),
         (WRONG, lt.Ignore()),
     ],
-)
+)  # fmt: skip
 def test_roles_that_take_a_gated_action_in_one_tick_share_the_loss(
     acts: tuple[lt.Action, ...],
 ) -> None:

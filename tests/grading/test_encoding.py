@@ -28,12 +28,8 @@ def test_a_grade_is_plain_json() -> None:
     assert (data["ticks"], data["unplayed"]) == (5, 1)
     assert data["agent"] == "me"
     assert [row["name"] for row in data["criteria"]] == [
-        "severity",
-        "root_cause",
-        "escalation",
-        "remediation",
-        "closure",
-    ]
+        "severity", "root_cause", "escalation", "remediation", "closure",
+    ]  # fmt: skip
     assert set(data["criteria"][0]) == {"name", "score", "weight", "reason"}
 
 

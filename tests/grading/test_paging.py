@@ -10,12 +10,7 @@ from logtriage.grading import grade_batch, truths_of
 from logtriage.grading.batch import CLOSINGS
 from logtriage.policies.oracle import perfect_actions
 from logtriage.state import Closing, State
-from tests.builders import (
-    benign_incident,
-    played,
-    real_incident,
-    with_hand_over,
-)
+from tests.builders import benign_incident, played, real_incident, with_hand_over
 
 END = lt.Resolve()
 

@@ -58,16 +58,12 @@ def test_the_default_is_the_table_of_the_design() -> None:
         "closure": 0.10,
     }  # fmt: skip
     assert {row.name: row.weight for row in TRIAGE_3.benign} == {
-        "severity": 0.20,
-        "dismissal": 0.70,
-        "closure": 0.10,
-    }
+        "severity": 0.20, "dismissal": 0.70, "closure": 0.10,
+    }  # fmt: skip
     assert [gate.name for gate in TRIAGE_3.gates] == ["wrong_escalation", "ignored_incident"]
     assert [one.name for one in TRIAGE_3.discounts] == [
-        "unescalated",
-        "unapproved",
-        "unapproved_fix",
-    ]
+        "unescalated", "unapproved", "unapproved_fix",
+    ]  # fmt: skip
     assert [(row.name, row.weight) for row in TRIAGE_3.handed_over] == [("hand_over", 1.0)]
     assert (TRIAGE_3.penalties, TRIAGE_3.bounds) == ((), (0.0, 1.0))
 
@@ -89,10 +85,8 @@ def test_built_in_digests_stay_what_they_are() -> None:
         ({"criteria": ()}, "rubric 'mine/1': weights of criteria must sum to 1, they sum to 0"),
         ({"criteria": (one(weight=0.9),)}, "weights of criteria must sum to 1, they sum to 0.9"),
         ({"criteria": (one(weight=1.1),)}, "weights of criteria must sum to 1, they sum to 1.1"),
-        (
-            {"criteria": (one("a", 1.2), one("b", -0.2))},
-            "weight of 'b' must be a finite number >= 0, got -0.2",
-        ),
+        ({"criteria": (one("a", 1.2), one("b", -0.2))},
+         "weight of 'b' must be a finite number >= 0, got -0.2"),
         ({"criteria": (one(weight=math.nan),)}, "weight of 'one' must be a finite number >= 0"),
         ({"criteria": (one(weight=math.inf),)}, "weight of 'one' must be a finite number >= 0"),
         ({"criteria": (one("a", 0.5), one("a", 0.5))}, "the name 'a' appears twice"),
@@ -102,10 +96,8 @@ def test_built_in_digests_stay_what_they_are() -> None:
         ({"gates": (Gate("g", open_gate), Gate("g", open_gate))}, "the name 'g' appears twice"),
         ({"discounts": (Discount("", no_discount),)}, "a criterion, gate or discount has no name"),
         ({"discounts": (Discount("one", no_discount),)}, "the name 'one' appears twice"),
-        (
-            {"gates": (Gate("g", open_gate),), "discounts": (Discount("g", no_discount),)},
-            "the name 'g' appears twice",
-        ),
+        ({"gates": (Gate("g", open_gate),), "discounts": (Discount("g", no_discount),)},
+         "the name 'g' appears twice"),
         ({"benign": (one(weight=0.5),)}, "weights of benign must sum to 1, they sum to 0.5"),
         ({"handed_over": (one(weight=0.5),)}, "weights of handed_over must sum to 1, they sum to"),
         ({"benign": (one("a", 0.5), one("a", 0.5))}, "the name 'a' appears twice"),
@@ -118,7 +110,7 @@ def test_built_in_digests_stay_what_they_are() -> None:
         ({"bounds": (0.5, 0.5)}, "bounds must be 0 <= low < high <= 1"),
         ({"bounds": (math.nan, 1.0)}, "bounds must be 0 <= low < high <= 1"),
     ],
-)
+)  # fmt: skip
 def test_parts_that_do_not_fit_are_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(RubricError) as caught:
         rubric(**changes)

@@ -38,15 +38,10 @@ def test_steps_by_hand() -> None:
 @pytest.mark.parametrize(
     ("action", "rules", "closing"),
     [
-        (72, (0, 0), RESOLVED),
-        (73, (0, 0), IGNORED),
-        (74, (0, 1), HANDED_OVER),
-        (74, (1, 0), OPEN),
-        (12, (1, 0), MISROUTED),
-        (12, (0, 1), OPEN),
-        (254, (1, 1), OPEN),
+        (72, (0, 0), RESOLVED), (73, (0, 0), IGNORED), (74, (0, 1), HANDED_OVER),
+        (74, (1, 0), OPEN), (12, (1, 0), MISROUTED), (12, (0, 1), OPEN), (254, (1, 1), OPEN),
     ],
-)
+)  # fmt: skip
 def test_what_closes_goes_by_the_rules(action: int, rules: tuple[int, int], closing: int) -> None:
     assert step(steps.untouched(255), action, 0, rules=steps.Rules(*rules)).closing == closing
 

@@ -6,14 +6,7 @@ import pytest
 from logtriage.errors import RubricError
 from logtriage.grading import TRIAGE_3, Criterion, Rubric, criteria
 from logtriage.grading import tables as tables_module
-from logtriage.grading.tables import (
-    HANDED,
-    LEVELS,
-    Span,
-    check_kernels,
-    has_kernels,
-    tables_of,
-)
+from logtriage.grading.tables import HANDED, LEVELS, Span, check_kernels, has_kernels, tables_of
 
 SPAN = Span(5, ((12, 5),), actions=3)
 

@@ -25,13 +25,9 @@ def test_the_five_steps_of_the_habit() -> None:
         action, memory = policy.act(seen, memory)
         steps.append(action)
     assert steps == [
-        lt.ClassifySeverity(lt.Severity.P1),
-        lt.IdentifyRootCause("user-db", 0.9),
-        lt.Escalate("dba-team"),
-        lt.Remediate("restart", "user-db"),
-        lt.Resolve(),
-        lt.Resolve(),
-    ]
+        lt.ClassifySeverity(lt.Severity.P1), lt.IdentifyRootCause("user-db", 0.9),
+        lt.Escalate("dba-team"), lt.Remediate("restart", "user-db"), lt.Resolve(), lt.Resolve(),
+    ]  # fmt: skip
 
 
 def test_it_pages_the_owner_in_the_directory_and_anybody_where_there_is_none() -> None:

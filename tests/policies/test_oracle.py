@@ -22,12 +22,9 @@ def test_the_oracle_scores_1_everywhere(task: TaskSpec, split: str) -> None:
 
 def test_perfect_actions_by_hand() -> None:
     assert perfect_actions(real_incident()) == (
-        lt.ClassifySeverity(P1),
-        lt.IdentifyRootCause("user-db", 1.0),
-        lt.Escalate("dba-team"),
-        lt.Remediate("kill-query", "user-db"),
-        lt.Resolve(),
-    )
+        lt.ClassifySeverity(P1), lt.IdentifyRootCause("user-db", 1.0), lt.Escalate("dba-team"),
+        lt.Remediate("kill-query", "user-db"), lt.Resolve(),
+    )  # fmt: skip
     assert perfect_actions(benign_incident()) == (lt.ClassifySeverity(P3), lt.Ignore())
 
 

@@ -45,18 +45,14 @@ def test_a_caller_that_waits_for_nobody_speaks_against_what_it_calls() -> None:
 @pytest.mark.parametrize(
     ("kind", "sort", "token", "points"),
     [
-        ("slow_query", "tier", "disk_reads", 3),
-        ("slow_query", "tier", "usual", LACKING),
-        ("slow_query", "tier", "replica_lag", LACKING),
-        ("slow_query", "log", "slow_reads", 2),
-        ("slow_query", "log", "everyday", 0),
-        ("slow_query", "log", "lag", UNLISTED),
+        ("slow_query", "tier", "disk_reads", 3), ("slow_query", "tier", "usual", LACKING),
+        ("slow_query", "tier", "replica_lag", LACKING), ("slow_query", "log", "slow_reads", 2),
+        ("slow_query", "log", "everyday", 0), ("slow_query", "log", "lag", UNLISTED),
         ("slow_query", "log", "names:slow_query", NAMED),
-        ("slow_query", "log", "names:lock_contention", 0),
-        ("stale_cache", "cpu", "usual", 0),
+        ("slow_query", "log", "names:lock_contention", 0), ("stale_cache", "cpu", "usual", 0),
         ("batch_job", "cpu", "high", 3),
     ],
-)
+)  # fmt: skip
 def test_points_follow_the_runbook(kind: str, sort: str, token: str, points: int) -> None:
     for tier in WORLD.tier_names:
         names = [kind.name for kind in WORLD.kinds_at(tier)]

@@ -63,19 +63,13 @@ def test_what_a_role_may_not_do_says_what_it_may() -> None:
         (lt.Resolve(), lt.Escalate("sre-team"), Report("all is well")), TRIO_WITHOUT_REPORTS
     )
     assert taken == (
-        lt.Malformed(
-            "resolve",
-            "triage may not resolve; it may: classify_severity, "
-            "identify_root_cause, request_traces, wait",
-            "triage",
-        ),
+        lt.Malformed("resolve", "triage may not resolve; it may: classify_severity, "
+         "identify_root_cause, request_traces, wait", "triage"),
         lt.Escalate("sre-team"),
-        lt.Malformed(
-            "report all is well",
-            "remediation may not report; it may: ignore, remediate, request_metrics, resolve, wait",
-            "remediation",
-        ),
-    )
+        lt.Malformed("report all is well",
+         "remediation may not report; it may: ignore, remediate, request_metrics, resolve, wait",
+         "remediation"),
+    )  # fmt: skip
 
 
 def test_an_oracle_that_sees_nothing_closes_after_a_fix_that_was_held_back() -> None:

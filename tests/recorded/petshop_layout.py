@@ -11,13 +11,10 @@ COLUMNS = [
     (service, *metric)
     for service in (SITE, SEARCH, TABLE)
     for metric in (
-        ("latency", "Average"),
-        ("latency", "p99"),
-        ("availability", "Average"),
-        ("requests", "Sum"),
-        ("temperature", "p99"),
+        ("latency", "Average"), ("latency", "p99"), ("availability", "Average"),
+        ("requests", "Sum"), ("temperature", "p99"),
     )
-]
+]  # fmt: skip
 
 
 def write_metrics(path: Path, begin: int, rows: int, broken: tuple[int, ...] = ()) -> None:

@@ -226,13 +226,10 @@ def test_where_nobody_recorded_the_class_the_root_cause_counts_for_it(
 @pytest.mark.parametrize(
     ("before", "share"),
     [
-        ((), 1.0),
-        (("escalate unknown",), 1.0),
-        (("remediate restart:payments",), 1.0),
-        (("identify_root_cause payments",), 1.0),
-        (("identify_root_cause shop",), 0.0),
+        ((), 1.0), (("escalate unknown",), 1.0), (("remediate restart:payments",), 1.0),
+        (("identify_root_cause payments",), 1.0), (("identify_root_cause shop",), 0.0),
     ],
-)
+)  # fmt: skip
 def test_a_hand_over_earns_its_worth_whatever_was_done_unless_somebody_was_wrongly_blamed(
     incident: lt.Incident, before: tuple[str, ...], share: float
 ) -> None:

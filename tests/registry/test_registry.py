@@ -21,15 +21,11 @@ INCIDENT = lt.make_incident("cascading_failure-v4/test/3")
 @pytest.mark.parametrize(
     ("spec", "kind"),
     [
-        ("oracle", OraclePolicy),
-        ("expert", ExpertPolicy),
-        ("first_error", FirstErrorPolicy),
-        ("random", RandomPolicy),
-        ("random:12", RandomPolicy),
-        ("constant:resolve", ConstantPolicy),
+        ("oracle", OraclePolicy), ("expert", ExpertPolicy), ("first_error", FirstErrorPolicy),
+        ("random", RandomPolicy), ("random:12", RandomPolicy), ("constant:resolve", ConstantPolicy),
         ("constant:", ConstantPolicy),
     ],
-)
+)  # fmt: skip
 def test_what_a_specification_makes(spec: str, kind: type) -> None:
     assert type(make_policy(spec)(INCIDENT)) is kind
 
@@ -56,12 +52,9 @@ def test_a_constant_list_is_read() -> None:
         "request_more_logs,resolve,"
     )
     assert constant_actions(text, SEVEN_SERVICES) == (
-        lt.ClassifySeverity(lt.Severity.P1),
-        lt.Escalate("sre-team"),
-        lt.Remediate("flush-cache", "user-db"),
-        lt.RequestMoreLogs(None),
-        lt.Resolve(),
-    )
+        lt.ClassifySeverity(lt.Severity.P1), lt.Escalate("sre-team"),
+        lt.Remediate("flush-cache", "user-db"), lt.RequestMoreLogs(None), lt.Resolve(),
+    )  # fmt: skip
     assert constant_actions("", SEVEN_SERVICES) == ()
 
 
@@ -86,13 +79,10 @@ def test_a_wrong_item_of_a_constant_list_is_named(text: str, message: str) -> No
 @pytest.mark.parametrize(
     "item",
     [
-        "escalate=x-team",
-        "identify_root_cause=pay-db",
-        "request_more_logs=pay-db",
-        "remediate=restart:pay-db",
-        "remediate=reboot:user-db",
+        "escalate=x-team", "identify_root_cause=pay-db", "request_more_logs=pay-db",
+        "remediate=restart:pay-db", "remediate=reboot:user-db",
     ],
-)
+)  # fmt: skip
 def test_names_that_another_topology_may_have_are_kept(item: str) -> None:
     first, second = constant_actions(f"{item},resolve", SEVEN_SERVICES)
     assert isinstance(first, lt.Malformed)

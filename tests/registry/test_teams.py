@@ -70,11 +70,9 @@ def test_policies_of_ones_own_play_one_role_or_all() -> None:
         ("triage=expert,medic=oracle", "unknown role 'medic'; known: triage, escalation, rem"),
         ("triage=", "unknown policy of role triage ''; known: oracle, expert"),
         ("triage=pooled", "role triage: policy 'pooled' sees for all roles, so it plays all"),
-        (
-            "triage=expert",
-            "no policy for escalation, remediation (role split 'trio' has triage, escalation, "
-            "remediation)",
-        ),
+        ("triage=expert",
+         "no policy for escalation, remediation (role split 'trio' has triage, escalation, "
+         "remediation)"),
         ("openai:x", "policy 'openai:x': logtriage eval plays a model"),
         ("triage=openai:x", "role triage: policy 'openai:x': logtriage eval plays a model"),
         ("first_error", "plays alone, not in a team; these do: oracle, expert, observer, pooled"),
@@ -84,7 +82,7 @@ def test_policies_of_ones_own_play_one_role_or_all() -> None:
         ("random:x", "policy 'random:x': expected a whole number from 0 as the seed"),
         ("triage=random:-1", "policy 'random:-1': expected a whole number from 0 as the seed"),
     ],
-)
+)  # fmt: skip
 def test_a_specification_that_makes_no_team_says_why(spec: str, message: str) -> None:
     error = UnknownName if message.startswith("unknown") else InvalidInput
     with pytest.raises(error, match=re.escape(message)):

@@ -172,14 +172,11 @@ def on(service: str) -> lt.Incident:
 @pytest.mark.parametrize(
     ("root", "declared", "place"),
     [
-        ("user-db", "user-db", "0"),
-        ("user-db", "auth-service", "1"),
-        ("user-db", "api-gateway", "2"),
-        ("user-db", "payment-db", UNRELATED),
-        ("auth-service", "user-db", BELOW),
-        ("user-db", None, NONE),
+        ("user-db", "user-db", "0"), ("user-db", "auth-service", "1"),
+        ("user-db", "api-gateway", "2"), ("user-db", "payment-db", UNRELATED),
+        ("auth-service", "user-db", BELOW), ("user-db", None, NONE),
     ],
-)
+)  # fmt: skip
 def test_place_of_a_declared_service(root: str, declared: str | None, place: str) -> None:
     assert place_of(on(root), declared) == place
 

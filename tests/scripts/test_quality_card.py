@@ -17,13 +17,9 @@ def finding(
     check: str, verdict: str, summary: str, task: str = "single_crash-v4"
 ) -> dict[str, Any]:
     return {
-        "subject": task,
-        "rubric": "logtriage/3",
-        "rubric_digest": "abc",
-        "check": check,
-        "verdict": verdict,
-        "summary": summary,
-    }
+        "subject": task, "rubric": "logtriage/3", "rubric_digest": "abc", "check": check,
+        "verdict": verdict, "summary": summary,
+    }  # fmt: skip
 
 
 def oncall() -> list[dict[str, str]]:

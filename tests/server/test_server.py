@@ -216,18 +216,12 @@ KINDS: dict[str, tuple[str, ...] | None] = {"step": ("action_type", "text"), "st
         ({"type": "step", "dta": {}}, "VALIDATION_ERROR", "dta: unknown field; known: type, data"),
         ({"type": "state", "data": {}}, "VALIDATION_ERROR", "data: unknown field; known: type"),
         ({"type": "step", "data": 3}, "VALIDATION_ERROR", "data: expected an object, got int"),
-        (
-            {"type": "step", "data": {"text": "", "foo": 1}},
-            "VALIDATION_ERROR",
-            "foo: unknown field; known: action_type, text",
-        ),
-        (
-            {"type": "step", "data": {"text": ["x"]}},
-            "VALIDATION_ERROR",
-            "text: expected a single value, got a list",
-        ),
+        ({"type": "step", "data": {"text": "", "foo": 1}}, "VALIDATION_ERROR",
+         "foo: unknown field; known: action_type, text"),
+        ({"type": "step", "data": {"text": ["x"]}}, "VALIDATION_ERROR",
+         "text: expected a single value, got a list"),
     ],
-)
+)  # fmt: skip
 def test_a_message_of_another_shape_is_refused(
     message: dict[str, Any], code: str, told: str
 ) -> None:
@@ -239,21 +233,17 @@ def test_a_message_of_another_shape_is_refused(
 @pytest.mark.parametrize(
     ("host", "origin", "told"),
     [
-        ("127.0.0.1:8000", None, None), ("localhost:8000", None, None),
-        ("[::1]:8000", None, None), ("LOCALHOST", None, None), (None, None, None),
+        ("127.0.0.1:8000", None, None), ("localhost:8000", None, None), ("[::1]:8000", None, None),
+        ("LOCALHOST", None, None), (None, None, None),
         ("127.0.0.1:8000", "http://127.0.0.1:8000", None), ("evil.example:8000", None, "Host"),
         ("127.0.0.1.evil.example", None, "Host"), ("[::2]:8000", None, "Host"),
         ("[::1]evil.example", None, "Host"), ("[::1]:8000@evil.example", None, "Host"),
-        ("[::1", None, "Host"),
-        ("localhost:8000:80", None, "Host"),
-        ("", None, "Host"),
+        ("[::1", None, "Host"), ("localhost:8000:80", None, "Host"), ("", None, "Host"),
         ("127.0.0.1:8000", "http://evil.example", "Origin"),
         ("127.0.0.1:8000", "http://evil.example//127.0.0.1:8000", "Origin"),
         ("127.0.0.1:8000", "http://127.0.0.1:8001", "Origin"),
-        ("127.0.0.1:8000", "http://localhost:8000", "Origin"),
-        ("127.0.0.1:8000", "null", "Origin"),
-        ("127.0.0.1:8000", "", "Origin"),
-        ("evil.example", "http://evil.example", "Host"),
+        ("127.0.0.1:8000", "http://localhost:8000", "Origin"), ("127.0.0.1:8000", "null", "Origin"),
+        ("127.0.0.1:8000", "", "Origin"), ("evil.example", "http://evil.example", "Host"),
     ],
 )  # fmt: skip
 def test_requests_that_another_page_makes_a_browser_send_are_known(

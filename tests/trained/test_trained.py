@@ -225,15 +225,11 @@ def test_an_archive_that_asks_for_too_much_memory_is_refused_before_it_is_unpack
 @pytest.mark.parametrize(
     "change",
     [
-        {"0.0.bias": np.zeros(3)},
-        {"0.0.weight": np.zeros(8)},
-        {"0.1.weight": np.zeros((2, 2)), "0.1.bias": np.zeros(2)},
-        {"0.0.bias": np.full(8, np.nan)},
-        {"0.0.bias": np.zeros(8, int)},
-        {"0.group": np.zeros(1, int)},
-        {"0.action": np.array([-1])},
+        {"0.0.bias": np.zeros(3)}, {"0.0.weight": np.zeros(8)},
+        {"0.1.weight": np.zeros((2, 2)), "0.1.bias": np.zeros(2)}, {"0.0.bias": np.full(8, np.nan)},
+        {"0.0.bias": np.zeros(8, int)}, {"0.group": np.zeros(1, int)}, {"0.action": np.array([-1])},
     ],
-)
+)  # fmt: skip
 def test_arrays_that_are_no_network_are_refused(tmp_path: Path, change: dict[str, Any]) -> None:
     save(tmp_path)
     np.savez(tmp_path / WEIGHTS, **{**drawn(TRIO), **change})

@@ -55,17 +55,13 @@ ONCALL, TINY = load_world("oncall"), load_world("tiny")
     ("changes", "message"),
     [
         ({"paged": {"security": "sre-team"}}, "paged: class 'capacity' has no team here"),
-        (
-            {"paged": {"capacity": "sre-team", "security": "sre-team", "data": "sre-team"}},
-            "paged: unknown class 'data'; known: capacity, security",
-        ),
+        ({"paged": {"capacity": "sre-team", "security": "sre-team", "data": "sre-team"}},
+         "paged: unknown class 'data'; known: capacity, security"),
         ({"remedies": ("restart",)}, "remedies: expected restart, rollback, scale, flush-cache"),
-        (
-            {"tiers": (Tier("edge", entry=True), *FIVE_TEAMS.tiers[1:])},
-            "tiers: expected some of Tier(name='edge', entry=True, calls=True)",
-        ),
+        ({"tiers": (Tier("edge", entry=True), *FIVE_TEAMS.tiers[1:])},
+         "tiers: expected some of Tier(name='edge', entry=True, calls=True)"),
     ],
-)
+)  # fmt: skip
 def test_a_topology_that_is_of_no_world_is_refused_by_the_field(
     changes: dict[str, Any], message: str
 ) -> None:

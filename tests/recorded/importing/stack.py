@@ -30,11 +30,9 @@ def resource(service: str, **others: str) -> dict[str, Any]:
 
 def log_line(second: float, service: str, severity: int, body: str, trace: str) -> dict[str, Any]:
     record = {
-        "timeUnixNano": nano(second),
-        "severityNumber": severity,
-        "body": {"stringValue": body},
+        "timeUnixNano": nano(second), "severityNumber": severity, "body": {"stringValue": body},
         "traceId": trace,
-    }
+    }  # fmt: skip
     scope = {"scope": {}, "logRecords": [record]}
     return {"resourceLogs": [{"resource": resource(service), "scopeLogs": [scope]}]}
 
@@ -43,15 +41,9 @@ def span(
     second: float, ms: float, kind: int, trace: str, own: str, parent: str = "", **others: Any
 ) -> dict[str, Any]:
     return {
-        "traceId": trace,
-        "spanId": own,
-        "parentSpanId": parent,
-        "name": "op",
-        "kind": kind,
-        "startTimeUnixNano": nano(second),
-        "endTimeUnixNano": nano(second + ms / 1000),
-        **others,
-    }
+        "traceId": trace, "spanId": own, "parentSpanId": parent, "name": "op", "kind": kind,
+        "startTimeUnixNano": nano(second), "endTimeUnixNano": nano(second + ms / 1000), **others,
+    }  # fmt: skip
 
 
 def spans_line(spans: Iterable[tuple[str, dict[str, Any]]]) -> dict[str, Any]:

@@ -229,17 +229,13 @@ GOOD = {"inject_time": "2031-05-06 10:20:05", "inject_pod": BETA, "inject_type":
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "not JSON"),
-        ("[]", "field .whole line.: must be an object"),
-        ('{"1": 2}', "field 1: must be a list"),
-        ('{"1": [7]}', r"field 1\[0\]: must be an object"),
+        ("{", "not JSON"), ("[]", "field .whole line.: must be an object"),
+        ('{"1": 2}', "field 1: must be a list"), ('{"1": [7]}', r"field 1\[0\]: must be an object"),
         ('{"1": [{"inject_time": "x"}]}', r"field 1\[0\].inject_pod: must be a string that is"),
-        (
-            json.dumps({"1": [{**GOOD, "inject_time": "at noon"}]}),
-            r"field 1\[0\].inject_time: must be a time such as",
-        ),
+        (json.dumps({"1": [{**GOOD, "inject_time": "at noon"}]}),
+         r"field 1\[0\].inject_time: must be a time such as"),
     ],
-)
+)  # fmt: skip
 def test_a_broken_fault_list(layout: Path, text: str, message: str) -> None:
     (layout / FAULTS).write_text(text)
     with pytest.raises(BundleError, match=f"{DAY}-fault_list.json: {message}"):

@@ -6,13 +6,7 @@ from typing import Any
 
 import pytest
 
-from logtriage.recorded.condensing.raw_rows import (
-    ChangeRow,
-    Dependency,
-    LogRow,
-    Scraped,
-    Span,
-)
+from logtriage.recorded.condensing.raw_rows import ChangeRow, Dependency, LogRow, Scraped, Span
 from logtriage.recorded.importing.alerts import AlertBook, SentAlert
 from logtriage.recorded.importing.fields import Field
 from logtriage.recorded.importing.left_out import LeftOut
@@ -53,11 +47,9 @@ CAPITALS = json.loads(json.dumps(SPANS).replace("dd", "DD"))
 def test_otlp_is_read_in_any_envelope(document: Any) -> None:
     spans = rows_of(document)
     assert [(span.service, span.trace, span.kind) for span in spans] == [
-        ("shop", "dd", "SERVER"),
-        ("shop", "dd", "CLIENT"),
-        ("payments", "dd", "SERVER"),
+        ("shop", "dd", "SERVER"), ("shop", "dd", "CLIENT"), ("payments", "dd", "SERVER"),
         ("payments", "dd", "CLIENT"),
-    ]
+    ]  # fmt: skip
     assert [span.id for span in spans[:3]] == [span.parent for span in spans[1:]]
 
 
@@ -137,13 +129,11 @@ def test_the_callee_of_a_client_has_one_name_in_all_formats(
 @pytest.mark.parametrize(
     ("attributes", "failed"),
     [
-        ({"http.response.status_code": "503"}, True),
-        ({"http.status_code": "500"}, True),
-        ({"http.status_code": "404"}, False),
-        ({"rpc.grpc.status_code": "14"}, True),
+        ({"http.response.status_code": "503"}, True), ({"http.status_code": "500"}, True),
+        ({"http.status_code": "404"}, False), ({"rpc.grpc.status_code": "14"}, True),
         ({"rpc.grpc.status_code": "5"}, False),
     ],
-)
+)  # fmt: skip
 def test_an_answer_tells_a_failure_where_the_status_says_nothing(
     attributes: dict[str, str], failed: bool
 ) -> None:
@@ -353,18 +343,9 @@ def streams(labels: dict[str, str], *values: Any) -> dict[str, Any]:
         (streams({"service_name": "shop", "detected_level": "unknown"}, [NS, "no"]), None, ""),
         (streams({"pod": "shop-6b8f9c7d5-x2x4z"}, [NS, "WARN no"]), "WARN", ""),
         (streams({"job": "ns/shop"}, [NS, "ERROR: no", {"trace_id": "AB"}]), "ERROR", "ab"),
-        (
-            streams(
-                {"app": "shop"},
-                [
-                    NS,
-                    "no",
-                    {"structuredMetadata": {"level": "error"}, "parsed": {"trace_id": "AB"}},
-                ],
-            ),
-            "ERROR",
-            "ab",
-        ),
+        (streams({"app": "shop"},
+          [NS, "no", {"structuredMetadata": {"level": "error"}, "parsed": {"trace_id": "AB"}}]),
+         "ERROR", "ab"),
         ({"streams": [{"stream": {"app": "shop"}, "values": [[NS, "WARN no"]]}]}, "WARN", ""),
         ({"labels": {"app": "shop"}, "line": "[error] no", "timestamp": TIME}, "ERROR", ""),
         ({"fields": {"app": "shop"}, "line": "no", "timestamp": NS, "date": TIME}, None, ""),
@@ -377,11 +358,8 @@ def streams(labels: dict[str, str], *values: Any) -> dict[str, Any]:
         (JOURNAL | {"_COMM": "systemd", "_SYSTEMD_UNIT": "x", "UNIT": "shop.service"}, None, ""),
         (JOURNAL | {"MESSAGE": [110, 111], "CONTAINER_NAME": "shop"}, None, ""),
         (DOCKER | {"log": "TraceID: 00000000000000AB no", "app": "shop"}, None, "ab"),
-        (
-            streams({"app": "shop", "detected_level": "warn"}, [NS, '{"user": "a", "msg": "no"}']),
-            "WARN",
-            "",
-        ),
+        (streams({"app": "shop", "detected_level": "warn"}, [NS, '{"user": "a", "msg": "no"}']),
+         "WARN", ""),
         (DOCKER | {"attrs": {"com.docker.compose.service": "shop"}}, "ERROR", ""),
         (ECS, "ERROR", ""),
         (NESTED, "ERROR", "ab"),
@@ -399,7 +377,7 @@ def streams(labels: dict[str, str], *values: Any) -> dict[str, Any]:
         ({"time": AT, "trace": "projects/p/traces/0AB", "msg": "no", "app": "shop"}, None, "ab"),
         ({"time": AT, "trace": "at x.py:7", "msg": "no", "app": "shop"}, None, ""),
     ],
-)
+)  # fmt: skip
 def test_lines_of_stores_runtimes_and_loggers(document: Any, level: Any, trace: str) -> None:
     (line,) = rows_of(document)
     assert isinstance(line, LogRow)
