@@ -344,6 +344,8 @@ def test_a_line_beyond_the_limit_is_bad_and_the_others_are_converted(
     "document",
     [
         [row(), row()],
+        [[row()], [row()]],
+        [{"data": [row()]}, {"data": [row()]}],
         {"eval": {"model": "m"}, "samples": [row(), row()]},
         {"eval": None, "samples": [row(), row()]},
     ],

@@ -82,6 +82,8 @@ LINES: Final = (
         message_rows,
     ),
 )
+#: Lists in lists that hold rows: pages of an API that a tool put together.
+_PAGES: Final = 3
 MARKED_LINES: Final = LINES[:-1]  # without bare messages: a list of those is one conversation
 #: Rows that are rewritten as ``messages`` and other fields.
 ROWS: Final = (
@@ -100,16 +102,14 @@ ROWS: Final = (
 )
 
 
-def rows_in(value: Any) -> Iterator[tuple[str, Any]]:
-    """The rows that a value holds, each with its place in it."""
+def rows_in(value: Any, depth: int = _PAGES) -> Iterator[tuple[str, Any]]:
+    """The rows that a value holds, each with its place in it; lists below ``depth`` are bad rows."""
     items = value if isinstance(value, list) else _page_of(value)
     if is_conversation(value):
         yield "", {"messages": value}
-    elif items is not None:
+    elif items is not None and depth > 0:
         for number, item in enumerate(items):
-            # A list in a list is a bad row, not more rows.
-            found = rows_in(item) if isinstance(item, Mapping) else [("", item)]
-            for inside, row in found:
+            for inside, row in rows_in(item, depth - 1):
                 yield f"[{number}]{inside}", row
     elif not isinstance(value, Mapping):
         yield "", value
