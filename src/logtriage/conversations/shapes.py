@@ -103,7 +103,7 @@ ROWS: Final = (
 
 
 def rows_in(value: Any, depth: int = _PAGES) -> Iterator[tuple[str, Any]]:
-    """The rows that a value holds, each with its place in it; lists below ``depth`` are bad rows."""
+    """The rows in a value, each with its place in it; below ``depth`` lists are bad rows."""
     items = value if isinstance(value, list) else _page_of(value)
     if is_conversation(value):
         yield "", {"messages": value}
