@@ -139,7 +139,7 @@ class Sources:
         return incidents(name)
 
     def _world_of(self, task: str) -> World | None:
-        """The allowed world that a task's id names; None if it names none of them."""
+        """The allowed world that the id of a task names; None if there is none."""
         return self._worlds.get(task.partition(OF_WORLD)[0])
 
     def _is_own(self, task: str) -> bool:

@@ -64,7 +64,7 @@ _BETTER_ERRORS: Final = 0.5
 
 @attrs.frozen
 class _Treatment:
-    """The memory of a :class:`PanelWatcher`: (remedy, service) pairs, and actions left to play."""
+    """The memory of a :class:`PanelWatcher`: its (remedy, service) pairs and its next actions."""
 
     before: Reading | EdgePanel  #: the panel before ``tried``, at first the first one
     untried: tuple[tuple[str, str], ...]

@@ -33,7 +33,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def signed(value: float) -> str:
-    """A figure with its sign, a plus for a rounded 0."""
+    """A figure with its sign; a rounded 0 has a plus."""
     text = number(value)
     return text if value < 0 and float(text) else f"+{text}"
 

@@ -168,7 +168,7 @@ def _identified(row: LogRow, of_trace: Sequence[LogRow]) -> LogRow:
 
 
 def _adopted(row: LogRow, owners: Mapping[bytes, Sequence[LogRow]]) -> LogRow:
-    """A failed request as a row of the attempt whose last reply it holds, if only one fits."""
+    """The failed request as a row of the attempt whose last reply it repeats, if just one fits."""
     reply = row.digests.reply
     fitting = {
         (one.whose, one.trace): one

@@ -52,7 +52,7 @@ def response_in(value: Any) -> Any:
 
 
 def _opened(value: Any) -> Any:
-    """The object or list in a JSON text, and what stands in a ``body``; else the value."""
+    """The object or list that a value wraps in a JSON text or in ``body``; else the value."""
     inside = opened(value)
     body = at(inside, "body")
     return body if isinstance(body, Mapping) else inside

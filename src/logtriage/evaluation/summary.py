@@ -217,7 +217,7 @@ def _row(run: LoadedRun, policies: Sequence[str], task: str, planned: Sequence[s
 
 
 def _fault_class(grade: Grade, state: State) -> float | None:
-    """The score of the declared class; None if none is graded, or the root cause counts for it."""
+    """The score of the declared class; None if no class is graded, or the root cause stands in."""
     scores = {criterion.name: criterion.score for criterion in grade.criteria}
     return None if state.incident.truth.fault_category is None else scores.get(FAULT_CLASS)
 

@@ -157,7 +157,8 @@ class _Capture:
             row = attrs.evolve(row, file=self.files.setdefault(name, len(self.files)))
         offered = self.store.offered
         if isinstance(row, Usage | Scraped) and offered[Usage] + offered[Scraped] < _ENOUGH_SAMPLES:
-            self.sampled[getattr(row, "service", ""), row.instance].append(row.at)
+            service = row.service if isinstance(row, Usage) else ""  # of series it is not known yet
+            self.sampled[service, row.instance].append(row.at)
         return self.store.add(row)
 
     def interval(self) -> int:
